@@ -17,6 +17,7 @@ set(installed_headers
   paths/wrappers/wrapper.h
   paths/wrappers/reduction.h
   eventspace/eventspace.h
+  eventspace/regions.h
   eventspace/instrument.h)
 foreach(header IN LISTS installed_headers)
   get_filename_component(folder ${header} DIRECTORY)
@@ -27,16 +28,29 @@ set(layer_targets es_pastset es_paths es_eventspace)
 set(applications windtunnel river sor gsum barrier ep is cg mg lu adi)
 install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         COMPONENT runtime)
+# What SQLite's programs load.
+install(TARGETS eventspace_sql LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        COMPONENT runtime)
+install(DIRECTORY examples/views/ COMPONENT runtime
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/eventspace/views
+        FILES_MATCHING PATTERN "*.sql")
+# By which protoc reads what `export --format=perfetto` writes.
+install(FILES viewer/export/perfetto.proto COMPONENT runtime
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/eventspace)
 # Their names are too short for a folder that everybody's commands share.
 install(TARGETS ${applications}
         RUNTIME DESTINATION ${CMAKE_INSTALL_LIBEXECDIR}/eventspace
         COMPONENT runtime)
 install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+# What `./bootstrap build` builds: whoever has it can install.
+add_custom_target(installable DEPENDS eventspace_cli eventspace_sql
+                                      ${applications} ${layer_targets})
 set(pages eventspace eventspace-map eventspace-run eventspace-info
-          eventspace-view eventspace-report eventspace-key
+          eventspace-view eventspace-sql eventspace-export eventspace-diff
+          eventspace-report eventspace-key
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
-          eventspace-merge eventspace-pack eventspace-unpack
+          eventspace-import eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")

@@ -9,6 +9,8 @@
 #include <unistd.h>
 
 #include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/regions_internal.h"
+#include "eventspace/collect/scheduling_internal.h"
 #include "eventspace/run/meta.h"
 #include "eventspace/register_collectors.h"
 #include "eventspace/collect/ticks.h"
@@ -145,6 +147,12 @@ static uint64_t stamp(void)
     return eventspace_ticks();
 }
 
+static void thread_ends(uint32_t thread, uint32_t operations)
+{
+    eventspace__regions_thread_ends();
+    eventspace__scheduling_ends(thread, operations);
+}
+
 static int start(eventspace *es, const char *directory, const char *name,
                  const eventspace_options *given)
 {
@@ -159,6 +167,8 @@ static int start(eventspace *es, const char *directory, const char *name,
         .key = key,
         .launcher_fd = fd_from("EVENTSPACE_LAUNCHER_FD"),
         .ticks = stamp,
+        .thread_begins = eventspace__scheduling_begins,
+        .thread_ends = thread_ends,
         .contexts = given->contexts,
     };
     int err;
@@ -190,6 +200,10 @@ static int start(eventspace *es, const char *directory, const char *name,
     if (err)
         goto done;
     err = eventspace__drain_open(es->process, drained_file);
+    if (!err)
+        err = eventspace__regions_open(es->process, es->map);
+    if (!err)
+        eventspace__scheduling_open(es->process);
 done:
     explicit_bzero(key, sizeof(key));
     free(map_file);
@@ -246,6 +260,7 @@ static void meta_end(eventspace *es, int status)
     if (!es->has_meta)
         return;
     es->meta.end_tick = eventspace_ticks();
+    es->meta.scheduling_ns = eventspace__scheduling_cost_ns();
     es->meta.state = status ? EVENTSPACE_FAILED : EVENTSPACE_FINISHED;
     if (status)
         snprintf(es->meta.text, sizeof(es->meta.text), "%s", pastset_error());
@@ -267,8 +282,10 @@ static void meta_end(eventspace *es, int status)
 /* Writes how it ended, and gives everything back. */
 static void release(eventspace *es, int status)
 {
+    eventspace__scheduling_close();
     eventspace__drain_close();
     meta_end(es, status);
+    eventspace__regions_close();
     paths_process_stop(es->process);
     paths_map_destroy(es->map);
     free(es->meta_file);

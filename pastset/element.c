@@ -418,6 +418,17 @@ void pastset_element_ledger(pastset_element *element, pastset_ledger *out)
     out->present = last - out->consumed - out->truncated - out->dropped;
 }
 
+void pastset_element_set_remark(pastset_element *element, uint64_t remark)
+{
+    atomic_store_explicit(&element->header->remark, remark,
+                          memory_order_relaxed);
+}
+
+uint64_t pastset_element_remark(const pastset_element *element)
+{
+    return atomic_load_explicit(&element->header->remark, memory_order_relaxed);
+}
+
 void pastset_element_refuse(pastset_element *element, int64_t writes,
                             int status)
 {

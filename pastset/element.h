@@ -113,6 +113,12 @@ int pastset_write(pastset_element *element, const void *tuple, size_t bytes,
 void pastset_element_refuse(pastset_element *element, int64_t writes,
                             int status);
 
+/* A number that the writer leaves for readers; 0 at first. Who can see a tuple
+ * can see what was left before it was written. Threads: the one writer sets it,
+ * any may ask. */
+void pastset_element_set_remark(pastset_element *element, uint64_t remark);
+uint64_t pastset_element_remark(const pastset_element *element);
+
 /* --- who saves tuples from another process --- */
 
 /* Tells the process whose element it is that every tuple below `index` is
@@ -158,6 +164,16 @@ int pastset_read_match(pastset_element *element, const pastset_pattern *pattern,
  * `*count` is 0 then. */
 int pastset_read_many(pastset_element *element, pastset_cursor *cursor,
                       void *tuples, size_t max, size_t *count);
+
+/* The tuples from `index` on where they are, without copying them: `*count`, at
+ * most `max`, one behind the other. Only of elements with one writer and tuples
+ * of a fixed length. NULL: they are to be read one of the other ways, which
+ * also say why. Valid until the space is closed; but who goes on writing may
+ * overwrite them. `is_there` says, of the first one and so of all, that nobody
+ * has until now. */
+const void *pastset_borrow_many(pastset_element *element, uint64_t index,
+                                uint64_t max, uint64_t *count);
+bool pastset_is_there(const pastset_element *element, uint64_t index);
 
 /* Consuming. Each tuple is given to one caller only.
  * observe  the tuple at First, and moves First on

@@ -88,6 +88,7 @@ typedef struct element_header {
     _Alignas(64) _Atomic uint64_t last; /* tuples written */
     _Atomic uint64_t refused, starved;
     _Atomic uint64_t blocked_ns;
+    _Atomic uint64_t remark; /* what it means is the writer's to say */
 
     /* The consumers' lines; written under the lock. */
     _Alignas(64) _Atomic uint64_t version; /* ledgers[version % 2] holds */

@@ -357,6 +357,26 @@ static int block_copy(pastset_element *element, pastset_cursor *cursor,
     return 0;
 }
 
+const void *pastset_borrow_many(pastset_element *element, uint64_t index,
+                                uint64_t max, uint64_t *count)
+{
+    uint64_t last = last_of(element);
+
+    *count = 0;
+    if (element->slot_header_bytes || element->type.variable ||
+        index < first_given_last(element, last) || index >= last)
+        return NULL;
+    *count =
+        min(min(max, last - index), element->slots - index % element->slots);
+    *count = slots_in_file(element, index, *count);
+    return *count ? slot_at(element, index) : NULL;
+}
+
+bool pastset_is_there(const pastset_element *element, uint64_t index)
+{
+    return still_there(element, index);
+}
+
 /* Where slots have headers. */
 static int one_by_one(pastset_element *element, pastset_cursor *cursor,
                       unsigned char *to, size_t max, size_t *count)

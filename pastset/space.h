@@ -66,4 +66,7 @@ size_t pastset_space_count(pastset_space *space);
 pastset_element *pastset_space_at(pastset_space *space, size_t position);
 pastset_element *pastset_space_find(pastset_space *space, const char *name);
 
+/* Where a space that was opened lies in memory, as far as there is a file. */
+const void *pastset_space_memory(pastset_space *space, uint64_t *bytes);
+
 #endif

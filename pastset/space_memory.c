@@ -165,6 +165,15 @@ int pastset__space_page(void **page, pastset_space *space, const void *at)
                         strerror(error));
 }
 
+const void *pastset_space_memory(pastset_space *space, uint64_t *bytes)
+{
+    uint64_t file_bytes = atomic_load(&space->file_bytes);
+
+    *bytes =
+        file_bytes < space->mapped_bytes ? file_bytes : space->mapped_bytes;
+    return space->base;
+}
+
 /* --- threads that wait in it --- */
 
 void pastset__space_enter(pastset_space *space)

@@ -32,7 +32,7 @@ const char *pastset_scalar_name(pastset_scalar scalar)
 
 /* One word of the text, "name" or "name[count]". */
 typedef struct word {
-    char name[8];
+    char name[12];
     uint32_t count;
     bool counted; /* has brackets */
 } word;
@@ -45,7 +45,7 @@ static bool word_read(const char **at, word *out)
 
     memset(out, 0, sizeof(*out));
     out->count = 1;
-    while (isalnum((unsigned char)p[length]))
+    while (isalnum((unsigned char)p[length]) || p[length] == '_')
         length++;
     if (length == 0 || length >= sizeof(out->name))
         return false;
@@ -81,6 +81,38 @@ static int scalar_find(const char *name, pastset_scalar *out)
     return PASTSET_ENOENT;
 }
 
+/* What others call it. */
+static const struct {
+    const char *name, *ours;
+} others[] = {
+    {"float", "f32"},    {"double", "f64"},   {"char", "i8"},
+    {"short", "i16"},    {"int", "i32"},      {"unsigned", "u32"},
+    {"long", "i64"},     {"size_t", "u64"},   {"int8_t", "i8"},
+    {"uint8_t", "u8"},   {"int16_t", "i16"},  {"uint16_t", "u16"},
+    {"int32_t", "i32"},  {"uint32_t", "u32"}, {"int64_t", "i64"},
+    {"uint64_t", "u64"},
+};
+
+static const char *ours(const char *name)
+{
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        if (strcmp(others[i].name, name) == 0)
+            return others[i].ours;
+    }
+    return NULL;
+}
+
+static int unknown(const char *text, const char *name)
+{
+    const char *meant = ours(name);
+
+    return pastset_fail(PASTSET_EINVAL,
+                        "type \"%s\": \"%s\" is not one of i8 u8 i16 u16 i32 "
+                        "u32 i64 u64 f32 f64 bytes[N]%s%s%s",
+                        text, name, meant ? "; did you mean " : "",
+                        meant ? meant : "", meant ? "?" : "");
+}
+
 /* Adds the word's field behind those that are there. */
 static int field_add(pastset_type *type, const word *w, const char *text)
 {
@@ -89,10 +121,7 @@ static int field_add(pastset_type *type, const word *w, const char *text)
     pastset_field *field;
 
     if (scalar_find(w->name, &scalar) != 0)
-        return pastset_fail(PASTSET_EINVAL,
-                            "type \"%s\": \"%s\" is not one of i8 u8 i16 u16 "
-                            "i32 u32 i64 u64 f32 f64 bytes[N]",
-                            text, w->name);
+        return unknown(text, w->name);
     if (type->field_count == PASTSET_TYPE_FIELDS)
         return pastset_fail(PASTSET_EINVAL, "type \"%s\": more than %d fields",
                             text, PASTSET_TYPE_FIELDS);

@@ -11,9 +11,9 @@
  *
  * Errors common to all operations, beside those of pastset/element.h:
  * PASTSET_EHOST (a host on the way died: the text names it and the path),
- * PASTSET_ECANCELED (the run ends), PASTSET_EPERM (the `use` of the path in
- * the map: who may read cannot write, and the other way round; nothing has
- * happened), PASTSET_ELIMIT. */
+ * PASTSET_ECANCELED (the run ends), PASTSET_EPERM (the path in the map: who may
+ * read cannot write, and the other way round, and an exchange needs a
+ * collective; nothing has happened), PASTSET_ELIMIT. */
 #ifndef PATHS_PATHS_H
 #define PATHS_PATHS_H
 
@@ -57,9 +57,10 @@ const char *paths_describe(const paths_path *path);
 /* Appends a tuple; waits when the element is full and its policy is block. */
 int paths_write(paths_path *path, const void *tuple, size_t bytes);
 
-/* Writes a tuple and brings back, into `result`, what became of it: through
- * collective wrappers their result, else the tuple itself. `result` may be
- * `tuple`. Waits until all have contributed.
+/* Writes a tuple and brings back, into `result`, what a collective, or a
+ * wrapper of the program, makes of it. `result` may be `tuple`. Waits until all
+ * have contributed. Where nothing on the path can bring anything back, as with
+ * a plain element: PASTSET_EPERM.
  *
  * Which collective it is, is said by the `use` of the path in the map:
  *
@@ -67,9 +68,11 @@ int paths_write(paths_path *path, const void *tuple, size_t bytes);
  *
  * makes of each thread's exchange of an f64[2] one tuple with the lesser of
  * both threads' numbers, field by field, and all get it. `sum`, `max`,
- * `product`, `and`, `or`, `xor`, `reduce`, `broadcast`, `gather`, `scatter`,
- * `alltoall` and `barrier` are used in the same way: docs/map.md says what each
- * takes and gives. */
+ * `product`, `and`, `or`, `xor`, `reduce`, `gather` and `alltoall` are used in
+ * the same way. With `broadcast` and `scatter` one thread calls paths_write, or
+ * paths_exchange to get its part as well, and the others call paths_read_last;
+ * with `barrier` all call paths_barrier. docs/map.md says what each takes and
+ * gives. */
 int paths_exchange(paths_path *path, const void *tuple, size_t bytes,
                    void *result, size_t capacity);
 

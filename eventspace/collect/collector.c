@@ -56,6 +56,18 @@ static void refuse(trace_element *trace, trace_stream *stream)
     }
 }
 
+/* Says how long the longest took before it can be seen: who reads a window
+ * stops where nothing can reach back into it. */
+static inline void measure(trace_stream *stream, const eventspace_trace *event)
+{
+    uint64_t ticks = event->end - event->start;
+
+    if (__builtin_expect(ticks < stream->longest, 1))
+        return;
+    stream->longest = ticks < UINT64_MAX ? ticks + 1 : ticks;
+    pastset_element_set_remark(stream->element, stream->longest);
+}
+
 /* One attempt; when it is refused that is counted. */
 static int attempt(trace_element *trace, trace_stream *stream,
                    const eventspace_trace *event)
@@ -67,6 +79,7 @@ static int attempt(trace_element *trace, trace_stream *stream,
         refuse(trace, stream);
         return err;
     }
+    measure(stream, event);
     return pastset_write(stream->element, event, sizeof(*event), PASTSET_NOWAIT,
                          NULL);
 }
@@ -121,6 +134,45 @@ write_slowly(trace_element *trace, trace_stream *stream,
                   NULL);
 }
 
+void eventspace__trace_write(trace_element *trace,
+                             const eventspace_trace *event)
+{
+    trace_stream *stream = &trace->streams[paths_executor()];
+    pastset_appender *appender = stream->appender;
+    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
+
+    if (!slot) {
+        write_slowly(trace, stream, event);
+        return;
+    }
+    measure(stream, event);
+    pastset_append_store(slot, event, sizeof(*event));
+    pastset_append_end(appender);
+}
+
+void eventspace__trace_refuse(trace_element *trace, int why)
+{
+    trace_stream *stream = &trace->streams[paths_executor()];
+
+    stream->why = why;
+    refuse(trace, stream);
+}
+
+uint32_t eventspace__collector_ids(const paths_map *map)
+{
+    uint32_t ids = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        uint64_t id;
+        if (strcmp(map->nodes[i].type, "collector") == 0 &&
+            paths_node_number(map, &map->nodes[i], "id", UINT64_MAX, &id) ==
+                0 &&
+            id < map->node_count && id >= ids)
+            ids = (uint32_t)id + 1;
+    }
+    return ids;
+}
+
 static int collector_down(paths_stage *stage, paths_operation *op,
                           uint64_t *note)
 {
@@ -143,6 +195,7 @@ static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
         /* Filled in by copy, which the compiler turns into stores to the
          * slot: its address need not be aligned for the u64. */
         fill(&event, *note, end, c->id, op);
+        measure(stream, &event);
         pastset_append_store(slot, &event, sizeof(event));
         pastset_append_end(appender);
         return PATHS_PASS;

@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "eventspace/collect/trace.h"
+#include "paths/map/map.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/append.h"
 
@@ -22,6 +24,7 @@ typedef struct trace_stream {
     uint32_t pass_over; /* so many are refused without being tried, */
     int why;            /* for this */
     uint64_t lost;      /* before it could be made */
+    uint64_t longest;   /* ticks of its longest event, + 1; 0: there is none */
 } trace_stream;
 
 typedef struct trace_element {
@@ -39,6 +42,12 @@ typedef struct trace_element {
     trace_stream streams[]; /* by executor; written by that executor */
 } trace_element;
 
+/* --- helper.c --- */
+
+/* Starts a thread of the runtime's own, which takes no signal: those of a
+ * process are for the application. An errno value, or 0. */
+int eventspace__helper_start(pthread_t *thread, void *(*run)(void *));
+
 /* --- trace_elements.c --- */
 
 /* An archiver beside this process saves all trace tuples, as the launcher says:
@@ -51,6 +60,9 @@ bool eventspace__is_patient(void);
  * PASTSET_ENOMEM, PASTSET_EMAP (no capacity). */
 int eventspace__trace_ref(trace_element **out, paths_stage *stage,
                           const char *name);
+/* The same for events that come from no collector. */
+int eventspace__trace_of_process(trace_element **out, paths_process *process,
+                                 const paths_map *map, const char *name);
 void eventspace__trace_unref(trace_element *trace);
 /* The first tuple of this executor, or the first for which there is room. */
 int eventspace__stream_make(trace_element *trace, trace_stream *stream);
@@ -60,11 +72,25 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream);
 void eventspace__stream_name(char out[PASTSET_NAME_BYTES],
                              const trace_element *trace, uint32_t number);
 
+/* Has the process collectors? */
+bool eventspace__has_traces(const paths_process *process);
 /* Calls `each` for every trace element of the process; under the list's
  * lock. */
 void eventspace__traces_each(paths_process *process,
                              void (*each)(trace_element *trace, void *context),
                              void *context);
+
+/* --- collector.c --- */
+
+/* Writes an event to the stream of the executor that calls, as a collector does
+ * that has a full stream or none yet. */
+void eventspace__trace_write(trace_element *trace,
+                             const eventspace_trace *event);
+/* Counts one as refused for `why`. */
+void eventspace__trace_refuse(trace_element *trace, int why);
+
+/* How many ids the collectors of a map have: the highest + 1. */
+uint32_t eventspace__collector_ids(const paths_map *map);
 
 /* --- drain.c --- */
 

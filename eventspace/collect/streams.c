@@ -15,8 +15,21 @@
 #include <string.h>
 
 #include "eventspace/run/run_internal.h"
+#include "pastset/request.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
+
+const char *eventspace_trace_verb(uint16_t operation)
+{
+    switch (operation) {
+    case EVENTSPACE_TRACE_REGION:
+        return "region";
+    case EVENTSPACE_TRACE_MARK:
+        return "mark";
+    default:
+        return pastset_verb_name(operation);
+    }
+}
 
 static bool is_trace_name(const eventspace_run *run, const char *name)
 {
@@ -296,6 +309,41 @@ int eventspace_stream_read(eventspace_stream *stream, uint64_t *index,
             return PASTSET_EAGAIN;
         *index = first; /* lost in between: go on with what is in the stream */
     }
+}
+
+uint64_t eventspace_stream_longest(const eventspace_stream *stream)
+{
+    uint64_t remark =
+        stream->present ? pastset_element_remark(stream->present) : 0;
+
+    return remark ? remark - 1 : UINT64_MAX;
+}
+
+/* Will nobody overwrite what is in the stream? A process that has ended has
+ * said so; of one that seems to be gone, it may run on another machine. */
+static bool is_settled(const eventspace_stream *stream)
+{
+    const eventspace_run_process *process =
+        &stream->run->processes[stream->process].shown;
+
+    return pastset_element_policy(stream->present) == PASTSET_GROW ||
+           (process->has_meta && (process->meta.state == EVENTSPACE_FINISHED ||
+                                  process->meta.state == EVENTSPACE_FAILED));
+}
+
+const eventspace_trace *
+eventspace_stream_borrow(const eventspace_stream *stream, uint64_t index,
+                         uint64_t max, uint64_t *count)
+{
+    *count = 0;
+    if (!stream->present || !is_settled(stream))
+        return NULL;
+    return pastset_borrow_many(stream->present, index, max, count);
+}
+
+bool eventspace_stream_is_there(const eventspace_stream *stream, uint64_t index)
+{
+    return pastset_is_there(stream->present, index);
 }
 
 /* --- walking --- */

@@ -21,10 +21,22 @@ typedef struct eventspace_trace {
                            it names the operation on every process */
     uint32_t bytes; /* of the tuple that was written or read; of an exchange, of
                        what it brought */
-    uint16_t operation; /* a pastset_verb */
+    uint16_t operation; /* a pastset_verb, or one of those below */
     uint16_t status;    /* 0, or minus a code of pastset/status.h */
 } eventspace_trace;
 #pragma pack(pop)
+
+/* What is no operation but a part of the program (eventspace/regions.h): then
+ * `collector` is the id of a definition (eventspace/define/definition.h),
+ * `sequence` counts those of the thread, and `bytes` is how deep it lies in
+ * other regions, from 0. They are in streams of the trace element
+ * EVENTSPACE_REGIONS_NAME, which no collector names. */
+#define EVENTSPACE_TRACE_REGION 64
+#define EVENTSPACE_TRACE_MARK 65
+#define EVENTSPACE_REGIONS_NAME "~regions"
+
+/* "write", "region" and so on; "?" when it is none. */
+const char *eventspace_trace_verb(uint16_t operation);
 
 _Static_assert(sizeof(eventspace_trace) == EVENTSPACE_TRACE_BYTES,
                "a trace tuple has 36 bytes");

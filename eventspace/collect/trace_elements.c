@@ -34,30 +34,36 @@ bool eventspace__is_patient(void)
     return text && strcmp(text, "wait") == 0;
 }
 
+/* Where a trace element is, and what the map says of it. */
+typedef struct place {
+    paths_process *process;
+    const paths_map *map;
+    const paths_map_node *node; /* of its collector; NULL: it has none */
+} place;
+
 /* An attribute of the collector, else the graph's with "trace_" in front. */
-static const char *setting(paths_stage *stage, const char *key)
+static const char *setting(const place *at, const char *key)
 {
-    const char *value = paths_node_get(paths_stage_node(stage), key);
+    const char *value = at->node ? paths_node_get(at->node, key) : NULL;
     char name[64] = "trace_";
 
     if (value)
         return value;
     strncat(name, key, sizeof(name) - sizeof("trace_"));
-    return paths_attributes_get(&paths_stage_map(stage)->attributes, name);
+    return paths_attributes_get(&at->map->attributes, name);
 }
 
-static int settings_read(paths_stage *stage, trace_element *trace)
+static int settings_read(const place *at, trace_element *trace)
 {
-    const char *capacity = setting(stage, "capacity");
-    const char *policy = setting(stage, "policy");
-    const char *prefault = setting(stage, "prefault");
+    const char *capacity = setting(at, "capacity");
+    const char *policy = setting(at, "policy");
+    const char *prefault = setting(at, "prefault");
 
     trace->capacity = DEFAULT_CAPACITY;
     if (capacity && paths_parse_number(capacity, &trace->capacity) != 0)
         return pastset_fail_while(PASTSET_EMAP, "%.250s:%u: %.200s: capacity",
-                                  paths_stage_map(stage)->file,
-                                  paths_stage_node(stage)->line,
-                                  paths_stage_node(stage)->name);
+                                  at->map->file, at->node ? at->node->line : 1,
+                                  at->node ? at->node->name : trace->name);
     trace->policy = PASTSET_DISCARD;
     if (policy)
         (void)pastset_policy_parse(&trace->policy, policy);
@@ -79,11 +85,10 @@ static trace_element *trace_find(const paths_process *process, const char *name)
     return trace;
 }
 
-static int trace_make(trace_element **out, paths_stage *stage, const char *name)
+static int trace_make(trace_element **out, const place *at, const char *name)
 {
-    paths_process *process = paths_stage_process(stage);
     trace_element *trace =
-        calloc(1, sizeof(*trace) + paths_process_executors(process) *
+        calloc(1, sizeof(*trace) + paths_process_executors(at->process) *
                                        sizeof(trace->streams[0]));
     int err;
 
@@ -94,8 +99,8 @@ static int trace_make(trace_element **out, paths_stage *stage, const char *name)
         free(trace);
         return pastset_no_memory("for a trace element");
     }
-    trace->process = process;
-    err = settings_read(stage, trace);
+    trace->process = at->process;
+    err = settings_read(at, trace);
     if (err) {
         free(trace->name);
         free(trace);
@@ -107,19 +112,35 @@ static int trace_make(trace_element **out, paths_stage *stage, const char *name)
     return 0;
 }
 
-int eventspace__trace_ref(trace_element **out, paths_stage *stage,
-                          const char *name)
+static int trace_ref(trace_element **out, const place *at, const char *name)
 {
     int err = 0;
 
     pthread_mutex_lock(&traces_lock);
-    *out = trace_find(paths_stage_process(stage), name);
+    *out = trace_find(at->process, name);
     if (!*out)
-        err = trace_make(out, stage, name);
+        err = trace_make(out, at, name);
     if (!err)
         (*out)->references++;
     pthread_mutex_unlock(&traces_lock);
     return err;
+}
+
+int eventspace__trace_ref(trace_element **out, paths_stage *stage,
+                          const char *name)
+{
+    place at = {paths_stage_process(stage), paths_stage_map(stage),
+                paths_stage_node(stage)};
+
+    return trace_ref(out, &at, name);
+}
+
+int eventspace__trace_of_process(trace_element **out, paths_process *process,
+                                 const paths_map *map, const char *name)
+{
+    place at = {process, map, NULL};
+
+    return trace_ref(out, &at, name);
 }
 
 void eventspace__trace_unref(trace_element *trace)
@@ -135,6 +156,17 @@ void eventspace__trace_unref(trace_element *trace)
         free(trace);
     }
     pthread_mutex_unlock(&traces_lock);
+}
+
+bool eventspace__has_traces(const paths_process *process)
+{
+    bool some = false;
+
+    pthread_mutex_lock(&traces_lock);
+    for (trace_element *trace = traces; trace && !some; trace = trace->next)
+        some = trace->process == process;
+    pthread_mutex_unlock(&traces_lock);
+    return some;
 }
 
 void eventspace__traces_each(paths_process *process,

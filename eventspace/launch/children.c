@@ -8,13 +8,18 @@
  *        '--------- SIGINT, SIGTERM, SIGHUP ------------'--- again ---'
  *
  * One that is killed, and is not the first, has not failed in that sense: the
- * others go on as long as they can without it. */
+ * others go on as long as they can without it.
+ *
+ * Ends are looked at in the order in which the kernel tells of them, so that
+ * the first failure is the cause of the others. A process can still be quicker
+ * to fail than the one whose death it has seen; it names that one, then. */
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -55,11 +60,12 @@ struct child {
     const char *name;
     launch_notice notice;
     bool running;
-    int sent_signal; /* by the launcher; 0: none */
+    int sent_signal; /* by the launcher, the last one; 0: none */
     int obeyed;      /* the one of these, or of a terminal's, that it died of */
     int how;         /* it ended, as waitpid tells */
-    uv_idle_t later; /* turns of the loop before that is looked at */
-    bool polled;     /* one of them is over */
+    child *next;     /* whose end is to be looked at, too */
+    bool polled;     /* the loop has, once, since it ended */
+    char failure[320]; /* of itself, not because it was to end; "": none */
     stream streams[2];
 };
 
@@ -77,11 +83,14 @@ typedef struct children {
                           one that cannot be started, so that others are told */
     size_t started;    /* of the items */
     size_t running;
-    size_t telling; /* notices that are under way */
+    size_t telling;       /* notices that are under way */
+    uv_idle_t later;      /* is active while there are `ended` */
+    child *ended, **last; /* processes whose end is to be looked at */
+    child *first;         /* that failed; NULL: none */
     stage stage;
     char why[160]; /* the processes are ended: "process h2 failed" */
     bool failed;
-    bool interrupted; /* by a signal */
+    int interrupted; /* by this signal; 0: no */
 } children;
 
 /* --- output --- */
@@ -247,7 +256,8 @@ static void on_signal(uv_signal_t *handle, int number)
 {
     children *all = handle->data;
 
-    all->failed = all->interrupted = true;
+    all->failed = true;
+    all->interrupted = number;
     if (all->plan->signal)
         *all->plan->signal = number;
     if (all->stage < TERM)
@@ -276,6 +286,7 @@ static void loop_let_go(children *all)
 {
     uv_close((uv_handle_t *)&all->timer, NULL);
     uv_close((uv_handle_t *)&all->looks, NULL);
+    uv_close((uv_handle_t *)&all->later, NULL);
     for (size_t i = 0; i < CAUGHT; i++)
         uv_close((uv_handle_t *)&all->signals[i], NULL);
     for (size_t i = 0; i < all->started; i++)
@@ -321,22 +332,29 @@ static void process_tell(const children *all, const char *name, const char *how)
     fflush(stderr);
 }
 
-static void process_failed(children *all, const char *name, const char *how)
+/* The others may go on without it, and see for themselves. */
+static void process_died(child *p, const char *how)
 {
-    process_tell(all, name, how);
+    children *all = p->all;
+
+    process_tell(all, p->name, how);
     all->failed = true;
-    if (all->stage == RUNNING) {
-        snprintf(all->why, sizeof(all->why), "process %.100s failed", name);
-        stage_enter(all, GRACE);
-    }
+    if (all->stage >= TERM)
+        return;
+    snprintf(p->failure, sizeof(p->failure), "%s", how);
+    if (!all->first)
+        all->first = p;
 }
 
-/* The others may go on without it, and see for themselves. Without the first
- * one, which keeps them together, they cannot. */
-static void process_died(children *all, const char *name, const char *how)
+static void process_failed(child *p, const char *how)
 {
-    process_tell(all, name, how);
-    all->failed = true;
+    children *all = p->all;
+
+    process_died(p, how);
+    if (all->stage == RUNNING) {
+        snprintf(all->why, sizeof(all->why), "process %.100s failed", p->name);
+        stage_enter(all, GRACE);
+    }
 }
 
 /* Puts how a process ended into its meta file, when it did not do so itself;
@@ -411,6 +429,13 @@ static bool is_of_terminal(int number)
     return number == SIGINT || number == SIGQUIT || number == SIGHUP;
 }
 
+/* SIGKILL is sent after SIGTERM, also to one that is dying of that. */
+static bool was_sent(const child *p, int number)
+{
+    return number == p->sent_signal ||
+           (number == SIGTERM && p->sent_signal == SIGKILL);
+}
+
 static void has_ended(child *p, int code, int number)
 {
     children *all = p->all;
@@ -422,7 +447,7 @@ static void has_ended(child *p, int code, int number)
     if (number) {
         int length = snprintf(how, sizeof(how), "signal %d (%s)", number,
                               strsignal(number));
-        if (number == p->sent_signal)
+        if (was_sent(p, number))
             snprintf(how + length, sizeof(how) - (size_t)length,
                      ", sent because %s", all->why);
         snprintf(line, sizeof(line), "killed by %s", how);
@@ -444,13 +469,14 @@ static void has_ended(child *p, int code, int number)
     if (is_hushed(all) && all->stage == TERM &&
         eventspace__notice_is_due(&p->notice))
         stage_enter(all, KILL);
-    if (number && (number == p->sent_signal ||
-                   (all->interrupted && is_of_terminal(number))))
+    if (number &&
+        (was_sent(p, number) || (all->interrupted && is_of_terminal(number))))
         p->obeyed = number;
-    else if (number && p != all->items && all->stage == RUNNING)
-        process_died(all, p->name, line);
+    else if (number && p != all->items && all->stage == RUNNING &&
+             !all->plan->end_all)
+        process_died(p, line);
     else if (number || code || cut_short)
-        process_failed(all, p->name, line);
+        process_failed(p, line); /* the first one keeps them together */
 }
 
 /* Has ended, and it is known why. */
@@ -465,14 +491,31 @@ static void ended_take(child *p)
 /* Idle handles are called before the loop polls: the second time it has. */
 static void on_later(uv_idle_t *idle)
 {
-    child *p = idle->data;
+    children *all = idle->data;
 
-    if (!p->polled) {
-        p->polled = true;
-        return;
+    while (all->ended && all->ended->polled) {
+        child *p = all->ended;
+        all->ended = p->next;
+        ended_take(p);
     }
-    uv_close((uv_handle_t *)idle, NULL);
-    ended_take(p);
+    for (child *p = all->ended; p; p = p->next)
+        p->polled = true;
+    if (!all->ended)
+        uv_idle_stop(idle);
+}
+
+/* A terminal gives its signals to all of a group. When one of them has ended
+ * the launcher has its own, but libuv, which polls for these too, calls for
+ * them last: what comes of this end is known after one more poll. */
+static void end_later(child *p)
+{
+    children *all = p->all;
+
+    if (!all->ended)
+        all->last = &all->ended;
+    *all->last = p;
+    all->last = &p->next;
+    uv_idle_start(&all->later, on_later);
 }
 
 static void pidfd_closed(uv_handle_t *handle)
@@ -494,13 +537,7 @@ static void on_ended(uv_poll_t *handle, int status, int events)
     p->running = false;
     p->how = how;
     uv_close((uv_handle_t *)handle, pidfd_closed);
-    /* A terminal gives its signals to all of a group. When one of them has
-     * ended the launcher has its own, but libuv, which polls for these too,
-     * calls for them last: what comes of this end is known after one more poll.
-     */
-    uv_idle_init(&p->all->loop, &p->later);
-    p->later.data = p;
-    uv_idle_start(&p->later, on_later);
+    end_later(p);
 }
 
 /* --- starting --- */
@@ -588,6 +625,29 @@ static int child_start(children *all, size_t index)
     return 0;
 }
 
+/* Why a program could not be started, and what to do. */
+static void start_explain(char *how, size_t capacity, const char *program,
+                          int err)
+{
+    bool has_folder = strchr(program, '/') != NULL;
+    struct stat status;
+    bool is_here = stat(program, &status) == 0;
+    const char *why = uv_strerror(err);
+
+    if (err == UV_EACCES && is_here && S_ISDIR(status.st_mode))
+        why = "it is a directory";
+    else if (err == UV_EACCES && is_here && has_folder)
+        why = "it is not executable; make it so by `chmod +x`";
+    else if (err == UV_ENOENT && is_here && has_folder)
+        why = "the interpreter or loader that it names is not there";
+    else if (err == UV_ENOENT && is_here)
+        why = "it is not in PATH; for the one in this folder, write ./ in "
+              "front";
+    else if (err == UV_ENOENT && !has_folder)
+        why = "there is no such program in PATH, nor in this folder";
+    snprintf(how, capacity, "cannot start %.120s: %s", program, why);
+}
+
 /* Starts them one after the other. When that fails for the first one nothing
  * has happened yet; for another it is a failed process like any. */
 static int start_all(children *all)
@@ -601,14 +661,10 @@ static int start_all(children *all)
         eventspace__notice_read(&all->items[0].notice);
         if (!err)
             continue;
-        snprintf(how, sizeof(how), "cannot start %.180s: %s%s", plan->argv[0],
-                 uv_strerror(err),
-                 err == UV_ENOENT && !strchr(plan->argv[0], '/')
-                     ? " (for a program in this folder, write ./ in front)"
-                     : "");
+        start_explain(how, sizeof(how), plan->argv[0], err);
         if (i == 0)
             return pastset_fail(pastset_status_from_errno(-err), "%s", how);
-        process_failed(all, plan->processes[i].name, how);
+        process_failed(&all->items[i], how);
         others_tell(&all->items[i], LAUNCH_FAILED, how);
         break;
     }
@@ -629,6 +685,8 @@ static int loop_make(children *all)
     if (all->plan->end)
         uv_timer_start(&all->looks, on_look, LOOK_MS, LOOK_MS);
     uv_unref((uv_handle_t *)&all->looks);
+    uv_idle_init(&all->loop, &all->later);
+    all->later.data = all;
     for (size_t i = 0; i < CAUGHT; i++) {
         struct sigaction now;
         uv_signal_init(&all->loop, &all->signals[i]);
@@ -667,6 +725,71 @@ static void obeyed_tell(const children *all, int number)
     fflush(stderr);
 }
 
+/* --- the first failure --- */
+
+/* Another one that failed, and whose death or whose words this one gives as the
+ * reason. */
+static child *blamed_by(const child *p)
+{
+    children *all = p->all;
+    static const char *const ends[] = {" died", " failed"};
+    char said[1024], others[1024], words[320];
+
+    if (!meta_says(p, said, sizeof(said)))
+        return NULL;
+    for (size_t i = 0; i < all->started; i++) {
+        child *other = &all->items[i];
+        if (other == p || !other->failure[0])
+            continue;
+        for (size_t k = 0; k < sizeof(ends) / sizeof(*ends); k++) {
+            snprintf(words, sizeof(words), "process %.280s%s", other->name,
+                     ends[k]);
+            if (strstr(said, words))
+                return other;
+        }
+        if (meta_says(other, others, sizeof(others)) &&
+            strlen(others) < strlen(said) && strstr(said, others))
+            return other;
+    }
+    return NULL;
+}
+
+/* Finds the one that failed first, and stores what it did, with its own words
+ * if it left some. */
+static const child *first_find(const children *all)
+{
+    const launch_plan *plan = all->plan;
+    const child *p = all->first, *other;
+    char said[1024], prefix[300];
+    size_t skip;
+
+    for (size_t i = 0; p && i < all->started; i++)
+        p = (other = blamed_by(p)) ? other : p;
+    if (!p || !plan->failure)
+        return p;
+    skip =
+        (size_t)snprintf(prefix, sizeof(prefix), "process %.280s: ", p->name);
+    if (!meta_says(p, said, sizeof(said)))
+        snprintf(plan->failure, plan->failure_bytes, "process %s: %s", p->name,
+                 p->failure);
+    else
+        snprintf(plan->failure, plan->failure_bytes, "process %s: %s: %s",
+                 p->name, p->failure,
+                 said + (strncmp(said, prefix, skip) == 0 ? skip : 0));
+    return p;
+}
+
+static int code_of(const children *all)
+{
+    const child *first = first_find(all);
+
+    if (first && WIFSIGNALED(first->how))
+        return 128 + WTERMSIG(first->how);
+    if (!first && all->interrupted)
+        return 128 + all->interrupted;
+    return all->failed;
+}
+
 int eventspace__processes_run(const launch_plan *plan, int *exit_code)
 {
     children all = {.plan = plan};
@@ -698,7 +821,7 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
         sigaction(SIGCHLD, &child_before, NULL);
         sigaction(SIGPIPE, &before, NULL);
     }
-    *exit_code = err || all.failed ? 1 : 0;
+    *exit_code = err ? 1 : code_of(&all);
     free(all.joins);
     free(all.items);
     return err;

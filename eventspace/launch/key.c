@@ -19,8 +19,9 @@ static int fail_file(const char *file)
 {
     int error = errno;
     return pastset_fail(
-        error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO, "%s: %s%s", file,
-        strerror(error),
+        error == EEXIST ? PASTSET_EEXIST : PASTSET_EIO,
+        "%s: cannot %s the key: %s%s", file,
+        error == EEXIST || error == ENOSPC ? "write" : "open", strerror(error),
         error == EEXIST ? ": use it, or remove it to make a new one" : "");
 }
 
@@ -93,9 +94,11 @@ int eventspace_key_load(uint8_t key[EVENTSPACE_KEY_BYTES], const char *file)
                                 &key_bytes, NULL) != 0 ||
                  key_bytes != EVENTSPACE_KEY_BYTES))
         err = pastset_fail(PASTSET_EFORMAT,
-                           "%s: not a key of %d hex digits; make one with "
-                           "`eventspace key FILE`",
-                           file, HEX_DIGITS);
+                           "%s: not a key: it has %s%zu characters, and not "
+                           "just %d hex digits; make one with `eventspace key "
+                           "FILE`",
+                           file, used == sizeof(text) ? "at least " : "", used,
+                           HEX_DIGITS);
     sodium_memzero(text, sizeof(text));
     return err;
 }

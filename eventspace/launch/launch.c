@@ -16,6 +16,7 @@
 #include "eventspace/register_collectors.h"
 #include "eventspace/run/run.h"
 #include "eventspace/run/run_internal.h"
+#include "eventspace/run/run_map.h"
 #include "pastset/status.h"
 
 #define GRACE_MS 5000
@@ -52,6 +53,20 @@ static int map_load(launch *l)
     return 0;
 }
 
+static int process_refuse(const launch *l)
+{
+    const char *first = l->map->processes[0].name;
+    uint32_t others = l->map->process_count - 1;
+
+    return pastset_fail(PASTSET_ENOENT,
+                        "%s: the map has no process \"%s\": it has %s%s%s",
+                        l->options->map_file, l->options->process, first,
+                        others == 0   ? ""
+                        : others == 1 ? " and "
+                                      : " ... ",
+                        others == 0 ? "" : l->map->processes[others].name);
+}
+
 /* Lists the processes to start, and makes sure that files can be named after
  * them. */
 static int processes_choose(launch *l)
@@ -74,8 +89,7 @@ static int processes_choose(launch *l)
                                   process, ".drained");
     }
     if (!err && l->process_count == 0)
-        err = pastset_fail(PASTSET_ENOENT, "%s: no process \"%s\"",
-                           l->options->map_file, only);
+        err = process_refuse(l);
     return err;
 }
 
@@ -147,8 +161,7 @@ static int sockets_open(launch *l)
     return 0;
 }
 
-/* Every connection of a process is a file, and its limit is ours. */
-static void files_allow_many(void)
+void eventspace_files_allow_many(void)
 {
     struct rlimit limit;
 
@@ -166,7 +179,7 @@ static int directory_make(launch *l)
                                             options->process, options->replace,
                                             &l->directory_made);
     if (!err)
-        err = eventspace__directory_map(options->directory, l->map);
+        err = eventspace_run_map_save(options->directory, l->map);
     return err;
 }
 
@@ -174,12 +187,9 @@ static int directory_make(launch *l)
  * finds it free. With a single process, others may be using its map. */
 static void directory_undo(const launch *l)
 {
-    char file[PATH_MAX];
-
     if (l->options->process)
         return;
-    snprintf(file, sizeof(file), "%s/pathmap.dot", l->options->directory);
-    unlink(file);
+    eventspace_run_map_remove(l->options->directory);
     if (l->directory_made)
         rmdir(l->options->directory);
 }
@@ -217,7 +227,10 @@ static int start(launch *l, int *exit_code)
         .key = l->key,
         .grace_ms = l->options->grace_ms ? l->options->grace_ms : GRACE_MS,
         .term_ms = l->options->term_ms ? l->options->term_ms : TERM_MS,
+        .end_all = l->options->end_all,
         .signal = l->options->signal,
+        .failure = l->options->failure,
+        .failure_bytes = l->options->failure_bytes,
         .hushed = l->options->hushed,
         .archived = l->options->archived,
         .patient = l->options->patient,
@@ -266,7 +279,7 @@ int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
         !options->argv[0])
         return pastset_fail(PASTSET_EINVAL,
                             "a run needs a map, a directory and a program");
-    files_allow_many();
+    eventspace_files_allow_many();
     err = map_load(&l);
     if (err)
         goto done;

@@ -18,7 +18,8 @@
  * stream of the launcher, each with "name| " in front. When a process fails the
  * others are given a grace period to end by themselves, then SIGTERM, and
  * SIGKILL a second later (`term_ms`); one that is killed by a signal has died,
- * and unless it is the first the others go on as far as they can. SIGINT,
+ * and unless it is the first, or `end_all`, the others go on as far as they
+ * can. SIGINT,
  * SIGTERM and SIGHUP, unless they are ignored, end all of them beginning with
  * SIGTERM; the second one kills them. A process that did not live to say how it
  * ended gets that said in its meta file, and if it ended before it had joined
@@ -35,6 +36,7 @@
 #define EVENTSPACE_LAUNCH_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 typedef struct eventspace_launch_options {
@@ -52,8 +54,13 @@ typedef struct eventspace_launch_options {
     char *const *argv;     /* the program and its arguments, ended by NULL */
     uint32_t grace_ms;     /* 0: 5,000 */
     uint32_t term_ms;      /* between SIGTERM and SIGKILL; 0: 1,000 */
+    bool end_all;          /* also when one was killed the others are ended */
     int *signal;           /* becomes the number of the signal that ended the
                               launcher; may be NULL */
+    char *failure; /* becomes what failed first: "process h1: killed by signal
+                      9 (Killed)"; is left alone when nothing did, and when all
+                      were ended by a signal to the launcher; may be NULL */
+    size_t failure_bytes;
     bool hushed;   /* and from then on nothing is said of the processes, nor
                       by them on standard error: they are helpers of the
                       caller, who says it */
@@ -73,14 +80,20 @@ typedef struct eventspace_launch_options {
 } eventspace_launch_options;
 
 /* Runs until every started process has ended. `*exit_code`: 0 when all ended
- * well, else 1. Prints the processes' lines and, when something failed, one
- * line per failed process.
+ * well, 128 + N when the first that failed was killed by signal N, or when none
+ * had failed and the launcher received it, else 1.
+ * Prints the processes' lines and, when something failed, one line per failed
+ * process.
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
  * first diagnostic: call paths_map_check to show them all), PASTSET_EEXIST,
  * PASTSET_EINVAL, PASTSET_ENOENT (no such process, no such program),
  * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
  * PASTSET_ENOMEM. */
 int eventspace_launch(const eventspace_launch_options *options, int *exit_code);
+
+/* Raises the limit of open files to what this process may have: connections of
+ * a process and files of a run are as many. */
+void eventspace_files_allow_many(void);
 
 /* Writes a new random key to a file that only its owner may read.
  * Errors: PASTSET_EIO, PASTSET_EEXIST. */

@@ -27,9 +27,6 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
                                   const char *process, bool replace,
                                   bool *made);
 
-/* Writes RUN/pathmap.dot in one step. Errors: PASTSET_EIO, PASTSET_ENOMEM. */
-int eventspace__directory_map(const char *directory, const paths_map *map);
-
 /* --- place.c --- */
 
 /* What is to be gone back to. */
@@ -66,7 +63,10 @@ typedef struct launch_plan {
     char *const *argv;
     const uint8_t *key; /* EVENTSPACE_KEY_BYTES */
     uint32_t grace_ms, term_ms;
-    int *signal; /* may be NULL */
+    bool end_all;
+    int *signal;   /* may be NULL */
+    char *failure; /* may be NULL */
+    size_t failure_bytes;
     bool hushed;
     bool archived, patient;
     const char *_Atomic *end;       /* may be NULL */

@@ -30,9 +30,4 @@
 error_t eventspace_options_parse(const struct argp *argp, int argc, char **argv,
                                  unsigned flags, size_t operands, void *input);
 
-/* The one of `count` words that `word` was probably meant to be; NULL: none is
- * near. */
-const char *eventspace_options_nearest(const char *word,
-                                       const char *const *words, size_t count);
-
 #endif

@@ -72,6 +72,8 @@ static const field fields[] = {
     {"counter_offset_ns", FIELD_I64,
      offsetof(eventspace_meta, counter_offset_ns),
      sizeof(((eventspace_meta *)0)->counter_offset_ns), true},
+    {"scheduling_ns", FIELD_I64, offsetof(eventspace_meta, scheduling_ns),
+     sizeof(((eventspace_meta *)0)->scheduling_ns), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

@@ -21,6 +21,10 @@
  *                     be ahead, as a test has it (the `counter_offset` of the
  *                     map). Left out: 0
  *
+ *   scheduling_ns     i processor time of the thread that records when the
+ *                     others had no processor; when the process has ended. Left
+ *                     out: 0
+ *
  * It is written whole to a temporary file and renamed; on a full disk, over
  * what is there. */
 #ifndef EVENTSPACE_META_H
@@ -55,6 +59,7 @@ typedef struct eventspace_meta {
     char text[1024];
     char counter[128];
     int64_t counter_offset_ns;
+    int64_t scheduling_ns;
 } eventspace_meta;
 
 /* Errors: PASTSET_EIO with the file's name; PASTSET_ENOMEM. */

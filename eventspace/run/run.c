@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "eventspace/run/run_internal.h"
+#include "eventspace/run/run_map.h"
 #include "paths/engine/executor.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
@@ -99,23 +100,6 @@ bool eventspace__process_there(const eventspace_meta *meta)
 
 /* --- opening --- */
 
-void eventspace__problem_note(eventspace_run_process *process,
-                              const char *format, ...)
-{
-    size_t used = strlen(process->problem);
-    const char *between = used ? "; " : "";
-    char text[sizeof(process->problem)];
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(text, sizeof(text), format, arguments);
-    va_end(arguments);
-    if (strstr(process->problem, text)) /* said before */
-        return;
-    snprintf(process->problem + used, sizeof(process->problem) - used, "%s%.*s",
-             between, (int)(sizeof(process->problem) - 1), text);
-}
-
 static bool file_there(const eventspace_run_process *process,
                        const char *directory, const char *suffix)
 {
@@ -196,6 +180,10 @@ void eventspace__spaces_look(process_files *files, const char *directory)
     space_look(process, &process->space, directory, ".space",
                is_mirror(process, directory));
     process->has_space = process->space != NULL;
+    if (!process->has_space)
+        space_look(process, &files->side, directory, EVENTSPACE_SIDE_SUFFIX,
+                   true);
+    process->side = process->space ? process->space : files->side;
     space_look(process, &files->drained, directory, ".drained", true);
 }
 
@@ -239,7 +227,7 @@ int eventspace_run_refresh(eventspace_run *run)
         eventspace__spaces_look(files, run->directory);
     }
     clocks_choose(run);
-    return 0;
+    return eventspace__definitions_look(run);
 }
 
 static bool is_collector(const paths_map_node *node)
@@ -261,12 +249,12 @@ static int tables_make(eventspace_run *run)
     for (uint32_t i = 0; i < map->node_count; i++)
         collectors += is_collector(&map->nodes[i]);
     run->traces = calloc(collectors + 1u, sizeof(run->traces[0]));
-    run->collectors = calloc(map->node_count + 1u, sizeof(run->collectors[0]));
+    run->collectors = calloc(run->nodes + 1u, sizeof(run->collectors[0]));
     if (!run->traces || !run->collectors)
         return pastset_fail_while(
             pastset_no_memory("for the tables of %u collectors", collectors),
             "%s", run->directory);
-    for (uint32_t i = 0; i < map->node_count; i++)
+    for (uint32_t i = 0; i < run->nodes; i++)
         run->collectors[i] = PATHS_NONE;
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
@@ -280,7 +268,7 @@ static int tables_make(eventspace_run *run)
         err = paths_node_number(map, node, "id", UINT64_MAX, &id);
         if (err)
             return err;
-        if (id >= map->node_count)
+        if (id >= run->nodes)
             return pastset_fail(PASTSET_EMAP,
                                 "%s:%u: %s: a collector needs an id below the "
                                 "number of nodes; make the map again with "
@@ -290,6 +278,8 @@ static int tables_make(eventspace_run *run)
         if (id >= run->collector_count)
             run->collector_count = (uint32_t)id + 1;
     }
+    if (collectors > 0)
+        run->traces[run->trace_count++] = EVENTSPACE_REGIONS_NAME;
     qsort(run->traces, run->trace_count, sizeof(run->traces[0]),
           eventspace__name_compare);
     return 0;
@@ -308,28 +298,6 @@ static int processes_make(eventspace_run *run)
     return eventspace_run_refresh(run);
 }
 
-static int map_open(eventspace_run *run)
-{
-    char file[EVENTSPACE_PATH_BYTES];
-    struct stat status;
-
-    if (access(run->directory, F_OK) != 0)
-        return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
-                            "%s: %s", run->directory, strerror(errno));
-    if (stat(run->directory, &status) == 0 && !S_ISDIR(status.st_mode))
-        return pastset_fail(PASTSET_ENOENT,
-                            "%s: not a run directory, but a file; if it is a "
-                            "packed run, `eventspace unpack` makes a directory "
-                            "of it",
-                            run->directory);
-    snprintf(file, sizeof(file), "%s/pathmap.dot", run->directory);
-    if (access(file, F_OK) != 0)
-        return pastset_fail(PASTSET_ENOENT,
-                            "%s: not a run directory, as it has no pathmap.dot",
-                            run->directory);
-    return paths_map_read(&run->map, file);
-}
-
 int eventspace_run_open(eventspace_run **out, const char *directory)
 {
     eventspace_run *run = calloc(1, sizeof(*run));
@@ -343,7 +311,8 @@ int eventspace_run_open(eventspace_run **out, const char *directory)
         return pastset_fail_while(pastset_no_memory("to open it"), "%s",
                                   directory);
     }
-    err = map_open(run);
+    err = eventspace_run_map_read(&run->map, directory, run->problem,
+                                  sizeof(run->problem), &run->nodes);
     if (!err)
         err = tables_make(run);
     if (!err)
@@ -363,13 +332,20 @@ void eventspace_run_close(eventspace_run *run)
     for (size_t i = 0; run->processes && i < run->map->process_count; i++) {
         if (run->processes[i].shown.space)
             pastset_space_close(run->processes[i].shown.space);
+        if (run->processes[i].side)
+            pastset_space_close(run->processes[i].side);
         if (run->processes[i].drained)
             pastset_space_close(run->processes[i].drained);
+        free(run->processes[i].defined);
+        eventspace_definition_reader_fini(&run->processes[i].definitions);
     }
+    for (size_t i = 0; i < run->definition_count; i++)
+        free(run->definitions[i].name);
     if (run->map)
         paths_map_destroy(run->map);
     free(run->processes);
     free(run->collectors);
+    free(run->definitions);
     free(run->traces);
     free(run->directory);
     free(run);
@@ -378,6 +354,11 @@ void eventspace_run_close(eventspace_run *run)
 const char *eventspace_run_directory(const eventspace_run *run)
 {
     return run->directory;
+}
+
+const char *eventspace_run_problem(const eventspace_run *run)
+{
+    return run->problem;
 }
 
 const paths_map *eventspace_run_map(const eventspace_run *run)
@@ -420,9 +401,13 @@ uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id)
     return id < run->collector_count ? run->collectors[id] : PATHS_NONE;
 }
 
-uint32_t eventspace_run_collectors(const eventspace_run *run)
+uint32_t eventspace_run_ids(const eventspace_run *run)
 {
-    return run->collector_count;
+    const eventspace_run_definition *last =
+        run->definition_count ? &run->definitions[run->definition_count - 1]
+                              : NULL;
+
+    return last ? last->id + 1 : run->collector_count;
 }
 
 /* --- files of processes that have ended --- */

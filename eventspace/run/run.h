@@ -1,12 +1,16 @@
 /* run.h - reading a run directory: while it runs, after it, after a kill.
  *
- *   RUN/pathmap.dot        the instrumented map as it ran
+ *   RUN/definitions        the instrumented map as it ran (define/definition.h)
+ *   RUN/pathmap.dot        the same, for people and Graphviz
  *   RUN/<process>.space    the process's elements, trace elements among them
  *   RUN/<process>.meta     see meta.h
  *   RUN/<process>.drained  a second space, where there are trace elements whose
  *                          policy is `block`: tuples that were moved out of
  *                          them to make room (see drain.c), in elements of the
  *                          same names and with the same indexes
+ *   RUN/<process>.side     a space; of a mirror what other processes have in
+ *                          theirs beside trace tuples: definitions, and times
+ *                          off the processor (collect/scheduling.h)
  *   RUN/<process>.archive  what a scope has saved (scopes/archive/archive.h). A
  *                          process that has this and no space is a mirror: it
  *                          ran elsewhere, and its state is what its meta file
@@ -28,6 +32,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "eventspace/define/definition.h"
 #include "eventspace/run/meta.h"
 #include "eventspace/collect/trace.h"
 #include "paths/map/map.h"
@@ -44,6 +49,8 @@ typedef struct eventspace_run_process {
     eventspace_meta meta; /* `state` as found: RUNNING becomes KILLED when no
                              process of that number is there any more */
     pastset_space *space; /* NULL unless has_space */
+    pastset_space *side;  /* where its definitions and the like are: the space,
+                             or a mirror's file; NULL: there is none */
 } eventspace_run_process;
 
 /* Opens a run directory. Processes whose files are missing or damaged are still
@@ -59,6 +66,8 @@ int eventspace_run_refresh(eventspace_run *run);
 void eventspace_run_close(eventspace_run *run);
 
 const char *eventspace_run_directory(const eventspace_run *run);
+/* What is wrong with its definitions; "" when nothing. */
+const char *eventspace_run_problem(const eventspace_run *run);
 const paths_map *eventspace_run_map(const eventspace_run *run);
 
 /* In the order of the map's processes. */
@@ -66,8 +75,23 @@ size_t eventspace_run_process_count(const eventspace_run *run);
 const eventspace_run_process *
 eventspace_run_process_at(const eventspace_run *run, size_t position);
 
-/* How many ids the collectors of the map have (highest + 1). */
-uint32_t eventspace_run_collectors(const eventspace_run *run);
+/* Of what a mirror has beside trace tuples. */
+#define EVENTSPACE_SIDE_SUFFIX ".side"
+
+/* How many ids trace tuples can have (highest + 1): those of the map's
+ * collectors, then those that processes have defined so far. */
+uint32_t eventspace_run_ids(const eventspace_run *run);
+
+/* What an id beyond those of the map's collectors means, of which process; NULL
+ * when nobody has defined it. Valid until the next refresh, and its name until
+ * the run is closed. */
+typedef struct eventspace_run_definition {
+    uint32_t kind, id; /* as in eventspace_definition */
+    size_t process;
+    char *name;
+} eventspace_run_definition;
+const eventspace_run_definition *
+eventspace_run_definition_of(const eventspace_run *run, uint32_t id);
 
 /* A process that has come up and of whose files not all can be read: what was
  * in them is in no count, and how much that is is not known. Then how many such
@@ -134,6 +158,17 @@ int eventspace_run_streams_each(eventspace_run *run, size_t process,
 int eventspace_stream_read(eventspace_stream *stream, uint64_t *index,
                            eventspace_trace *out, size_t max, size_t *count);
 
+/* The same tuples where they are in the process's space, at most `max` of them
+ * and without a gap from `index` on, if nobody overwrites them any more: the
+ * process says that it has ended, or the stream never does. NULL: they are to
+ * be read. Valid until the run is closed or refreshed. `is_there`, asked
+ * afterwards: nobody has overwritten what was borrowed from `index` on. */
+const eventspace_trace *
+eventspace_stream_borrow(const eventspace_stream *stream, uint64_t index,
+                         uint64_t max, uint64_t *count);
+bool eventspace_stream_is_there(const eventspace_stream *stream,
+                                uint64_t index);
+
 /* Of a stream, at one moment. Tuples can be read below `drained`, and from
  * `first` on. */
 typedef struct eventspace_stream_counts {
@@ -149,6 +184,10 @@ typedef struct eventspace_stream_counts {
 
 void eventspace_stream_count(const eventspace_stream *stream,
                              eventspace_stream_counts *out);
+
+/* The most ticks that a tuple of the stream has taken; UINT64_MAX: whoever
+ * wrote it has not said so. To be asked after it was counted. */
+uint64_t eventspace_stream_longest(const eventspace_stream *stream);
 
 /* Adds to what is wrong with a process's files (`problem`), each thing once;
  * for those who find it out when they read. */

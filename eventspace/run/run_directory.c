@@ -1,8 +1,8 @@
 /* run_directory.c - making room for a run.
  *
  * Only files that the run in it has made are ever removed: those of the
- * processes that its pathmap.dot names, and that itself. What an application
- * has put beside them stays, whatever it is called. The pathmap.dot goes last,
+ * processes that its map names, and that itself. What an application has put
+ * beside them stays, whatever it is called. The pathmap.dot goes last,
  * so that a removal that was cut short can be taken up again. */
 #include <dirent.h>
 #include <errno.h>
@@ -14,12 +14,16 @@
 #include "eventspace/launch/launch_internal.h"
 #include "eventspace/run/run.h"
 #include "eventspace/run/run_internal.h"
+#include "eventspace/run/run_map.h"
 #include "pastset/status.h"
 
-#define MAP_NAME "pathmap.dot"
-
-static const char *const process_suffixes[] = {
-    ".space", ".meta", ".drained", ".meta.tmp", ".archive", ".archive.tmp"};
+static const char *const process_suffixes[] = {".space",
+                                               ".meta",
+                                               ".drained",
+                                               ".meta.tmp",
+                                               ".archive",
+                                               ".archive.tmp",
+                                               EVENTSPACE_SIDE_SUFFIX};
 
 #define SUFFIXES (sizeof(process_suffixes) / sizeof(process_suffixes[0]))
 
@@ -65,10 +69,16 @@ static bool ends_with(const char *name, const char *suffix)
     return length > end && strcmp(name + length - end, suffix) == 0;
 }
 
+static bool begins_with(const char *name, const char *begin)
+{
+    return strncmp(name, begin, strlen(begin)) == 0;
+}
+
 /* A map that another launcher is just writing. */
 static bool is_map_draft(const char *name)
 {
-    return strncmp(name, MAP_NAME ".", strlen(MAP_NAME ".")) == 0 &&
+    return (begins_with(name, EVENTSPACE_RUN_MAP ".") ||
+            begins_with(name, EVENTSPACE_RUN_DEFINITIONS ".")) &&
            ends_with(name, ".tmp");
 }
 
@@ -160,17 +170,13 @@ static int remove_file(const char *directory, const char *name, void *context)
 
 static int remove_run(const char *directory, selection of)
 {
-    char file[EVENTSPACE_PATH_BYTES];
     int err = files_each(directory, refuse_running, &of);
 
     if (!err)
         err = files_each(directory, remove_file, &of);
     if (err || of.process)
         return err;
-    err = file_name(file, sizeof(file), directory, MAP_NAME);
-    if (!err && unlink(file) != 0)
-        err = fail_io(file);
-    return err;
+    return eventspace_run_map_remove(directory);
 }
 
 static int note_selected(const char *directory, const char *name, void *context)
@@ -191,26 +197,40 @@ static int prepare_beside(const char *directory, selection of, bool replace)
         return pastset_fail(
             PASTSET_EEXIST,
             "%s: process %s has run in it already; choose another "
-            "directory, or remove its files with --replace",
+            "directory, or overwrite its files with --replace",
             directory, of.process);
     return remove_run(directory, of);
+}
+
+/* The map of the run that is there, if it is whole: by it the run's files are
+ * known. */
+static int map_there(paths_map **out, const char *directory)
+{
+    char problem[512];
+    uint32_t nodes;
+    int err = eventspace_run_map_read(out, directory, problem, sizeof(problem),
+                                      &nodes);
+
+    if (!err && *problem && (*out)->node_count < nodes) {
+        paths_map_destroy(*out);
+        err = pastset_fail(PASTSET_EFORMAT, "%s", problem);
+    }
+    return err;
 }
 
 static int prepare_used(const char *directory, const paths_map *map,
                         const char *process, bool replace)
 {
-    char file[EVENTSPACE_PATH_BYTES];
     paths_map *there;
-    int err = file_name(file, sizeof(file), directory, MAP_NAME);
+    int err;
 
-    if (err)
-        return err;
-    if (access(file, F_OK) != 0)
+    if (eventspace_run_is_there(directory) != 0)
         return pastset_fail(PASTSET_EEXIST,
                             "%s: is not empty, and not a run directory, as it "
-                            "has no " MAP_NAME "; choose another directory",
+                            "has no " EVENTSPACE_RUN_MAP
+                            "; choose another directory",
                             directory);
-    err = paths_map_read(&there, file);
+    err = map_there(&there, directory);
     if (err)
         return pastset_fail_while(err,
                                   "%s: cannot tell which of its files belong "
@@ -223,7 +243,7 @@ static int prepare_used(const char *directory, const paths_map *map,
     else
         err = pastset_fail(PASTSET_EEXIST,
                            "%s: holds a run%s; choose another directory, or "
-                           "remove it with --replace",
+                           "overwrite it with --replace",
                            directory, process ? " of another path map" : "");
     paths_map_destroy(there);
     return err;
@@ -238,33 +258,18 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
     *made = mkdir(directory, 0777) == 0;
     if (*made)
         return 0;
+    if (errno == ENOENT)
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: cannot make the run directory: the directory "
+                            "that it would be in is not there",
+                            directory);
     if (errno != EEXIST)
-        return fail_io(directory);
+        return pastset_fail_while(fail_io(directory),
+                                  "cannot make the run directory");
     err = files_each(directory, note_file, &empty);
-    if (err || empty)
-        return err;
-    return prepare_used(directory, map, process, replace);
-}
-
-int eventspace__directory_map(const char *directory, const paths_map *map)
-{
-    char file[EVENTSPACE_PATH_BYTES], draft[EVENTSPACE_PATH_BYTES];
-    char name[64];
-    int err;
-
-    snprintf(name, sizeof(name), MAP_NAME ".%ld.tmp", (long)getpid());
-    err = file_name(file, sizeof(file), directory, MAP_NAME);
     if (err)
-        return err;
-    err = file_name(draft, sizeof(draft), directory, name);
-    if (err)
-        return err;
-    err = paths_map_save(map, draft);
-    if (err)
-        return err;
-    if (rename(draft, file) == 0)
+        return pastset_fail_while(err, "cannot use it as a run directory");
+    if (empty)
         return 0;
-    err = fail_io(file);
-    unlink(draft);
-    return err;
+    return prepare_used(directory, map, process, replace);
 }

@@ -10,7 +10,10 @@
 /* A process, with what is not shown of it. */
 typedef struct process_files {
     eventspace_run_process shown;
-    pastset_space *drained;       /* NULL: nothing was drained */
+    pastset_space *drained;                   /* NULL: nothing was drained */
+    pastset_space *side;                      /* of a mirror; NULL */
+    eventspace_definition_reader definitions; /* those that are taken in */
+    bool *defined;                /* which ids of its own; NULL: none */
     const eventspace_meta *clock; /* by which its ticks become times: its own
                                      meta or that of the reference process; NULL
                                      without meta */
@@ -18,7 +21,9 @@ typedef struct process_files {
 
 struct eventspace_run {
     char *directory;
+    char problem[512]; /* of its definitions */
     paths_map *map;
+    uint32_t nodes;                   /* that the whole map had, at least */
     process_files *processes;         /* in the order of the map's processes */
     const eventspace_meta *reference; /* of the process that started earliest */
     uint32_t *collectors; /* nodes by id; PATHS_NONE where there is none */
@@ -26,6 +31,8 @@ struct eventspace_run {
     const char **traces; /* the names of the trace elements, sorted, with one
                             entry for each collector */
     size_t trace_count;
+    eventspace_run_definition *definitions; /* sorted by id */
+    size_t definition_count;
 };
 
 /* Whether the process that wrote this is still there, on this machine: not
@@ -36,6 +43,9 @@ bool eventspace__process_there(const eventspace_meta *meta);
 void eventspace__problem_note(eventspace_run_process *process,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Takes in what processes have defined since. Errors: PASTSET_ENOMEM. */
+int eventspace__definitions_look(eventspace_run *run);
 
 /* Opens a process's spaces, or takes in what came to them since. */
 void eventspace__spaces_look(process_files *files, const char *directory);

@@ -1,12 +1,13 @@
 /* hello.c - two threads: one writes three greetings, the other reads them.
  *
- *     eventspace map generate --application hello.dot --processes 2 |
- *         eventspace map instrument - -o map.dot
- *     eventspace run map.dot --output RUN -- ./hello
- *     eventspace report RUN -o report.html
+ *     eventspace map generate --application=hello.dot --processes=2 |
+ *         eventspace map instrument - --output=map.dot
+ *     eventspace run map.dot --output=RUN -- ./hello
+ *     eventspace report RUN --output=report.html
  *
- * Where the threads live, and on which way a greeting goes, is said by the
- * map: with --processes 1 the same program runs in one process. */
+ * The map says where the threads live, and which way a greeting goes: with
+ * --processes=1 the same program runs in one process. paths_thread_host gives
+ * the name of the thread's process (host is the older word for it). */
 #include <stdint.h>
 #include <stdio.h>
 

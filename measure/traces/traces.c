@@ -61,8 +61,9 @@ static void note(const traces *t, uint32_t id, uint32_t e,
     const traces_stream *l = &t->streams[id];
     uint32_t far = t->streams[l->lower].process, below = l->below[e];
 
-    out[0] = out[1] = (measure_hop_message){.thread = l->events[e].thread,
-                                            .sequence = l->events[e].sequence};
+    out[0] = out[1] = (measure_hop_message){
+        .thread = scopes_event_at(l->events, e)->thread,
+        .sequence = scopes_event_at(l->events, e)->sequence};
     out[0].at_ns = measure__traces_start(t, id, e);
     out[0].bytes = measure__traces_request_bytes(t, id, e);
     out[0].from = out[1].to = l->process;

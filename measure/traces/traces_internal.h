@@ -36,7 +36,7 @@ typedef enum traces_below {
 
 typedef struct traces_stream {
     traces_below kind;
-    const eventspace_trace *events;
+    scopes_events events;
     uint32_t count;
     uint32_t process;
     uint32_t lower;  /* LOCAL, REMOTE: the collector below */
@@ -145,13 +145,15 @@ static inline int64_t measure__traces_start(const traces *t, uint32_t stream,
                                             uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return measure__traces_ns(t, l->process, l->events[e].start);
+    return measure__traces_ns(t, l->process,
+                              scopes_event_at(l->events, e)->start);
 }
 static inline int64_t measure__traces_end(const traces *t, uint32_t stream,
                                           uint32_t e)
 {
     const traces_stream *l = &t->streams[stream];
-    return measure__traces_ns(t, l->process, l->events[e].end);
+    return measure__traces_ns(t, l->process,
+                              scopes_event_at(l->events, e)->end);
 }
 
 /* The bytes of a request and of its reply, of an event above a proxy. */

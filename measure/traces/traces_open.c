@@ -146,6 +146,25 @@ static int follow_rounds(traces *t, uint32_t m)
     return 0;
 }
 
+/* Where the events of a hop are at the collector below. */
+static int match_below(traces *t, traces_stream *stream, uint32_t id)
+{
+    const scopes_event_table *event_table = t->snapshot->event_table;
+    uint32_t *matches;
+    int err = scopes_match(&matches, scopes_event_series(event_table, id),
+                           scopes_event_series(event_table, stream->lower));
+
+    if (err)
+        return err;
+    stream->below = numbers(stream->count);
+    if (!stream->below)
+        err = measure__traces_no_memory();
+    else if (stream->count)
+        memcpy(stream->below, matches, stream->count * sizeof(*matches));
+    scopes_match_free(matches);
+    return err;
+}
+
 static int follow(traces *t)
 {
     int err = 0;
@@ -160,9 +179,7 @@ static int follow(traces *t)
         if (stream->kind != TRACES_LOCAL && stream->kind != TRACES_REMOTE)
             continue;
         stream->lower = t->topology->hops[id].lower;
-        err = scopes_match(
-            &stream->below, scopes_event_series(t->snapshot->event_table, id),
-            scopes_event_series(t->snapshot->event_table, stream->lower));
+        err = match_below(t, stream, id);
     }
     return err;
 }
@@ -292,7 +309,8 @@ void measure__traces_close(traces *t)
 uint64_t measure__traces_request_bytes(const traces *t, uint32_t stream,
                                        uint32_t event)
 {
-    const eventspace_trace *e = &t->streams[stream].events[event];
+    const eventspace_trace *e =
+        scopes_event_at(t->streams[stream].events, event);
     bool brings =
         e->operation == PASTSET_WRITE || e->operation == PASTSET_EXCHANGE;
 
@@ -311,7 +329,7 @@ static const eventspace_trace *event_of_round(const traces *t, uint32_t stream,
     for (int depth = 0; depth < PATHS_PATH_NODES && event != TRACES_NONE;
          depth++) {
         const traces_stream *l = &t->streams[stream];
-        found = &l->events[event];
+        found = scopes_event_at(l->events, event);
         if (l->kind == TRACES_SITE) {
             const scopes_rounds *rounds = t->rounds[l->site];
             uint32_t r = l->below[event];
@@ -335,7 +353,8 @@ static const eventspace_trace *event_of_round(const traces *t, uint32_t stream,
 static uint64_t result_bytes(const traces *t, uint32_t stream, uint32_t event)
 {
     const paths_map_node *node;
-    const eventspace_trace *own = &t->streams[stream].events[event];
+    const eventspace_trace *own =
+        scopes_event_at(t->streams[stream].events, event);
     const eventspace_trace *round = event_of_round(t, stream, event, &node);
 
     if (node && round &&
@@ -348,7 +367,8 @@ static uint64_t result_bytes(const traces *t, uint32_t stream, uint32_t event)
 uint64_t measure__traces_reply_bytes(const traces *t, uint32_t stream,
                                      uint32_t event)
 {
-    const eventspace_trace *e = &t->streams[stream].events[event];
+    const eventspace_trace *e =
+        scopes_event_at(t->streams[stream].events, event);
 
     if (e->status || e->operation == PASTSET_WRITE)
         return PATHS_FRAME_HEADER_BYTES;

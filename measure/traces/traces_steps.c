@@ -180,7 +180,7 @@ static void leave_sharing(traces *t, traces_spot at, const traces_hop *times)
                                     measure__traces_end(t, at.stream, at.event),
                                     reply->service_ns);
     ns += measure__traces_others_cpu(
-        t, l->process, l->events[at.event].thread, end_ns,
+        t, l->process, scopes_event_at(l->events, at.event)->thread, end_ns,
         measure__traces_end(t, at.stream, at.event), times->after);
     reply->wait_ns = min(reply->wait_ns, reply->wait_ns - ns);
 }

@@ -59,7 +59,7 @@ static void take(timeline *line, uint32_t id)
     const traces_stream *l = &line->t->streams[id];
 
     for (uint32_t e = 0; e < l->count; e++) {
-        const eventspace_trace *event = &l->events[e];
+        const eventspace_trace *event = scopes_event_at(l->events, e);
         if (event->thread != line->thread)
             continue;
         if (line->operations)

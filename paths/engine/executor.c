@@ -37,11 +37,6 @@ const char *paths_activity_name(uint32_t activity)
     return activity < PATHS_ACTIVITIES ? activity_names[activity] : "?";
 }
 
-bool paths_executor_is_name(const char *element)
-{
-    return strncmp(element, NAME_STEM, strlen(NAME_STEM)) == 0;
-}
-
 static void name_make(char out[PASTSET_NAME_BYTES], uint32_t number)
 {
     snprintf(out, PASTSET_NAME_BYTES, NAME_STEM "%u", number);

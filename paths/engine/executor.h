@@ -70,7 +70,4 @@ _Static_assert(sizeof(paths_executor_note) == 64, "as its type says");
 int paths_executor_read(pastset_space *space, uint32_t number,
                         paths_executor_note *out);
 
-/* Is that the name of such an element? The map's own must not have it. */
-bool paths_executor_is_name(const char *element);
-
 #endif

@@ -2,6 +2,7 @@
  *
  * The first cause is kept, and is what all who come later are told. */
 #include <stdio.h>
+#include <string.h>
 
 #include "paths/engine/process_internal.h"
 
@@ -34,6 +35,19 @@ void paths_process_fail(paths_process *process, int status)
 void paths__process_fail_thread(paths_process *process, int status)
 {
     failure_set(process, status, true);
+}
+
+const char *paths__failure_of(const char *text, const char *name)
+{
+    static const char word[] = "process ";
+    size_t bytes = strlen(name);
+
+    if (strncmp(text, word, sizeof(word) - 1) != 0)
+        return NULL;
+    text += sizeof(word) - 1;
+    if (strncmp(text, name, bytes) != 0 || strncmp(text + bytes, ": ", 2) != 0)
+        return NULL;
+    return text + bytes + 2;
 }
 
 int paths__process_failure(paths_process *process)

@@ -19,6 +19,26 @@ static uint32_t path_find(const paths_thread *self, const char *name)
     return PATHS_NONE;
 }
 
+#define PATHS_NAMED 8
+
+/* Names the paths that the thread has, for who has written another name. */
+static int path_refuse(const paths_thread *self, const char *name)
+{
+    const paths_map *map = self->process->map;
+    uint32_t count = self->node->out_count;
+    char text[512];
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < count && i < PATHS_NAMED; i++)
+        used += (size_t)snprintf(text + used, sizeof(text) - used,
+                                 "%s\"%.40s\"", i == 0 ? ": it has " : ", ",
+                                 paths__path_name(map, self->node->out[i]));
+    return pastset_fail(
+        PASTSET_ENOENT, "the map gives thread %s no path \"%.100s\"%s%s",
+        self->node->name, name, text, count > PATHS_NAMED ? ", ..." : "");
+}
+
 /* "t3 -> proxy -> down_3 on h1"; to be freed. NULL: out of memory. */
 static char *describe(const paths_map *map, uint32_t edge)
 {
@@ -84,7 +104,7 @@ static int path_make(paths_path **out, paths_thread *self, uint32_t edge)
     path->type = type;
     path->thread = self;
     path->edge = edge;
-    path->verbs = paths__uses_verbs(&map->edges[edge]);
+    path->verbs = paths__uses_verbs(map, &map->edges[edge], nodes, count);
     path->first = self->process->entries[edge];
     path->name = strdup(paths__path_name(map, edge));
     path->description = describe(map, edge);
@@ -121,9 +141,7 @@ int paths_open(paths_path **out, paths_thread *self, const char *name)
 
     *out = NULL;
     if (edge == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT,
-                            "the map gives thread %s no path \"%s\"",
-                            self->node->name, name);
+        return path_refuse(self, name);
     for (paths_path *path = self->paths; path; path = path->next) {
         if (path->edge == edge) {
             *out = path;

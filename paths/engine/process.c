@@ -211,6 +211,8 @@ static int identify(paths_process *process,
     /* Without a file nobody could read the notes. */
     if (options->space_file)
         process->ticks = options->ticks ? options->ticks : monotonic_ns;
+    process->thread_begins = options->thread_begins;
+    process->thread_ends = options->thread_ends;
     process->loop_executor.process = process;
     process->self = paths_map_find_process(process->map, options->process);
     if (process->self == PATHS_NONE)
@@ -358,16 +360,37 @@ void paths__loop_run(paths_process *process)
     }
 }
 
+/* Of what others have said why they failed, their names come first. */
+static void fail_for_another(const paths_process *process, int status)
+{
+    const char *own = paths_process_name(process), *how;
+
+    for (uint32_t i = 0; i < process->map->process_count; i++) {
+        how = paths__failure_of(process->failure, process_name(process, i));
+        if (!how)
+            continue;
+        if (i == process->self)
+            pastset_fail(status, "%s", process->failure);
+        else
+            pastset_fail(status,
+                         "process %s: ended because process %s failed: %s", own,
+                         process_name(process, i), how);
+        return;
+    }
+    pastset_fail(status, "process %s: %s", own, process->failure);
+}
+
 static int result(paths_process *process)
 {
     int status;
 
     pthread_mutex_lock(&process->failure_lock);
     status = atomic_load(&process->failed);
-    if (status)
+    if (status && process->thread_failure[0])
         pastset_fail(status, "process %s: %s", paths_process_name(process),
-                     process->thread_failure[0] ? process->thread_failure
-                                                : process->failure);
+                     process->thread_failure);
+    else if (status)
+        fail_for_another(process, status);
     else if (process->loss[0] && process->self == 0)
         status = pastset_fail(
             PASTSET_EHOST, "process %s: the other processes completed, but %s",

@@ -38,6 +38,10 @@ typedef struct paths_process_options {
     const paths_wrapper_context *contexts;
     uint64_t (*ticks)(void); /* the stamp of the notes of what executors are
                                 in (executor.h); NULL: CLOCK_MONOTONIC */
+    /* Each thread of the application calls these, before its program and after,
+     * with its number, and how many operations it has begun. NULL: nothing. */
+    void (*thread_begins)(uint32_t thread);
+    void (*thread_ends)(uint32_t thread, uint32_t operations);
 } paths_process_options;
 
 /* Creates the process's elements and binds its stages; connects to nobody yet.

@@ -55,7 +55,9 @@ struct paths_process {
     bool oversubscribed; /* this machine has more threads than processors */
     paths_thread *threads;
     executor loop_executor;
-    uint64_t (*ticks)(void); /* of notes; NULL: no notes */
+    uint64_t (*ticks)(void);                /* of notes; NULL: no notes */
+    void (*thread_begins)(uint32_t thread); /* or NULL */
+    void (*thread_ends)(uint32_t thread, uint32_t operations);
 
     peer *peers;         /* by process of the map */
     bool *ended_threads; /* by node of the map, as far as it is known here:
@@ -122,6 +124,10 @@ static inline const char *process_name(const paths_process *process,
 void paths__process_fail_thread(paths_process *process, int status);
 /* The failure's status, with its text as this thread's error. */
 int paths__process_failure(paths_process *process);
+
+/* What stands behind "process NAME: ", if that is how the text begins; else
+ * NULL. */
+const char *paths__failure_of(const char *text, const char *name);
 /* The error of whoever waits for a process; 0: it has not died. Any thread. */
 int paths__gone_why(paths_process *process, uint32_t other);
 /* The error of an operation that would wait at an orphaned element. */

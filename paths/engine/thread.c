@@ -506,6 +506,8 @@ void *paths__thread_run(void *argument)
     pthread_setname_np(pthread_self(), name);
     paths__current_set(&self->executor);
     paths__executor_is(&self->executor, PATHS_COMPUTING);
+    if (process->thread_begins)
+        process->thread_begins(self->number);
     self->status = self->program(self, self->argument);
     if (self->status == 0 && self->under_way)
         self->status =
@@ -521,6 +523,8 @@ void *paths__thread_run(void *argument)
     }
     while (self->under_way) /* the failure ends them */
         paths_poll(self, PASTSET_FOREVER);
+    if (process->thread_ends)
+        process->thread_ends(self->number, self->sequence);
     if (!atomic_load(&process->failed))
         leave(self);
     atomic_store(&self->ended, true); /* member.c tells it where it matters */

@@ -57,8 +57,10 @@ struct paths_thread {
 
 /* --- uses.c: what the map allows --- */
 
-/* The verbs that the `use` of an edge allows, a bit for each. */
-uint32_t paths__uses_verbs(const paths_map_edge *edge);
+/* The verbs, a bit for each, that a path allows: that of this edge of a thread,
+ * over `count` nodes. */
+uint32_t paths__uses_verbs(const paths_map *map, const paths_map_edge *edge,
+                           const uint32_t *nodes, size_t count);
 /* Finds what may come through each node: process->verbs. */
 int paths__uses_make(paths_process *process);
 /* The error of an operation that the map does not allow. */

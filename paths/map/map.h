@@ -158,6 +158,12 @@ uint32_t paths_map_find_node(const paths_map *map, const char *name);
 void paths_map_rank(const paths_map *map, uint32_t *out);
 void paths_map_rank_processes(const paths_map *map, uint32_t *out);
 
+/* Elements that the runtime makes for itself begin with "~". */
+static inline bool paths_element_is_internal(const char *name)
+{
+    return name[0] == '~';
+}
+
 /* Where a path can end: an element, or a source, which is a wrapper without a
  * way down that says by `type` what its tuples are. */
 bool paths_node_is_end(const paths_map_node *node);

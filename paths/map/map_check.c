@@ -10,11 +10,11 @@
 #include <string.h>
 
 #include "paths/net/address.h"
-#include "paths/engine/executor.h"
 #include "paths/generate/generate.h"
 #include "paths/generate/generate_internal.h"
 #include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
+#include "paths/map/nearest_word.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/element.h"
 #include "pastset/status.h"
@@ -277,10 +277,10 @@ static void check_element_name(checker *c, const paths_map_node *node)
                      "kind=%s makes: choose another",
                      prefix, type->name);
     }
-    if (paths_executor_is_name(node->name))
+    if (paths_element_is_internal(node->name))
         diagnose(c, node->line, node->name,
-                 "names that begin with \"~executor.\" are reserved for what "
-                 "threads are doing: choose another");
+                 "names that begin with \"~\" are reserved for elements of "
+                 "EventSpace itself: choose another");
 }
 
 static void check_type(checker *c, const paths_map_node *node, bool needed)
@@ -665,11 +665,69 @@ static void check_mapped(checker *c)
     free(seen);
 }
 
+/* The name that was probably meant: of a node of this kind that has no edge, as
+ * the one that is misspelt is missing there; else of any. */
+static const char *nearest_node(const checker *c, const char *word,
+                                paths_kind kind, const char **names)
+{
+    const char *nearest = NULL;
+
+    for (int all = 0; all < 2 && !nearest; all++) {
+        size_t count = 0;
+        for (uint32_t i = 0; i < c->map->node_count; i++) {
+            const paths_map_node *node = &c->map->nodes[i];
+            if (node->kind == kind &&
+                (all || node->in_count + node->out_count == 0))
+                names[count++] = node->name;
+        }
+        nearest = paths_nearest_word(word, names, count);
+    }
+    return nearest;
+}
+
+/* An end of an edge of which nothing else is said. */
+static void check_end(checker *c, uint32_t index, uint32_t end, paths_kind kind,
+                      const char **names)
+{
+    const paths_map_node *node = &c->map->nodes[end];
+    const char *what = kind == PATHS_THREAD ? "thread" : "element";
+    const char *nearest;
+
+    if (node->kind != PATHS_WRAPPER || node->type[0])
+        return;
+    nearest = nearest_node(c, node->name, kind, names);
+    if (nearest)
+        diagnose_edge(c, index, "there is no %s %s; did you mean %s?", what,
+                      node->name, nearest);
+    else
+        diagnose_edge(c, index,
+                      "there is no %s %s: define it by %s [kind=%s%s]", what,
+                      node->name, node->name, what,
+                      kind == PATHS_THREAD ? "" : ", type=TYPE");
+}
+
+static void check_ends(checker *c)
+{
+    const paths_map *a = c->map;
+    const char **names = calloc((size_t)a->node_count + 1, sizeof(*names));
+
+    if (!names) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < a->edge_count; i++) {
+        check_end(c, i, a->edges[i].from, PATHS_THREAD, names);
+        check_end(c, i, a->edges[i].to, PATHS_ELEMENT, names);
+    }
+    free(names);
+}
+
 int paths_mapping_check(const paths_map *application, paths_diagnostics *out)
 {
     checker c = {.map = application, .diagnostics = out};
 
     memset(out, 0, sizeof(*out));
+    check_ends(&c);
     check_mapped(&c);
     for (uint32_t i = 0; i < application->edge_count; i++)
         check_use(&c, i);

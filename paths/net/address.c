@@ -86,6 +86,9 @@ static int fail_socket(const char *text)
             ": no network interface of this machine has this address; "
             "what belongs to another machine is started there (`eventspace "
             "run --process`)";
+    else if (error == EADDRINUSE)
+        advice = ": another program or run listens there; end it, or write "
+                 "another port in the map";
     return pastset_fail(
         error == EMFILE || error == ENFILE ? PASTSET_ELIMIT : PASTSET_EIO,
         "cannot listen at %s: %s%s", text, strerror(error), advice);

@@ -285,6 +285,22 @@ static bool cause_comes(const paths_process *process, uint32_t to)
     return is_vain(process, to);
 }
 
+/* A process that has failed says how itself, but for what it says of others. */
+static int refused_why(int err, const char *name)
+{
+    char text[WIRE_TEXT_BYTES];
+    const char *how;
+
+    snprintf(text, sizeof(text), "%s", pastset_error());
+    how = paths__failure_of(text, name);
+    if (!how)
+        return pastset_fail_while(err, "cannot join process %s", name);
+    return strstr(how, "process ")
+               ? pastset_fail(err, "ended because process %s failed: %s", name,
+                              how)
+               : pastset_fail(err, "ended because process %s failed", name);
+}
+
 int paths__connect(paths_process *process, uint32_t to, uint16_t role, int *out)
 {
     struct timeval none = {0, 0};
@@ -303,6 +319,8 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role, int *out)
     if (err &&
         ((!j.refused && cause_comes(process, to)) || is_vain(process, to)))
         return vain(process, to);
+    if (err && j.refused)
+        return refused_why(err, process_name(process, to));
     if (err)
         return pastset_fail_while(err, "cannot join process %s",
                                   process_name(process, to));

@@ -161,8 +161,9 @@ typedef struct paths_wrapper_type {
     bool source;
 
     /* It looks at operations and passes each on as it came. It is left out when
-     * errors describe a path; and an element that one collective writes needs
-     * no lock though it stands between. */
+     * errors describe a path; an element that one collective writes needs no
+     * lock though it stands between; and it answers no exchange: one over a
+     * path where nothing can is refused. */
     bool observes;
 
     /* Elements whose names begin like this are made by the type, and none of a

@@ -10,6 +10,9 @@
 
 #include "pastset/request.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/memo_internal.h"
+#include "scopes/parallel/parallel_internal.h"
 
 /* An operation at an element. */
 typedef struct visit {
@@ -51,7 +54,7 @@ typedef struct place {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for what waited at elements");
+    return scopes__no_room("for what waited at elements");
 }
 
 static role role_of(const eventspace_trace *event)
@@ -90,11 +93,11 @@ static int make_room(place *p)
     for (uint32_t i = 0; i < p->lowest->count; i++) {
         const scopes_series *series = series_of(p, i);
         for (size_t e = 0; e < series->count; e++)
-            counts[role_of(&series->events[e])]++;
+            counts[role_of(scopes_event_at(series->events, e))]++;
     }
     for (int k = 0; k < ROLES; k++) {
         if (counts[k]) {
-            p->by[k].items = malloc(counts[k] * sizeof(visit));
+            p->by[k].items = scopes__allocate(counts[k] * sizeof(visit));
             if (!p->by[k].items)
                 return no_memory();
         }
@@ -107,7 +110,7 @@ static void add_series(place *p, uint32_t i)
     const scopes_series *series = series_of(p, i);
 
     for (size_t e = 0; e < series->count; e++) {
-        const eventspace_trace *event = &series->events[e];
+        const eventspace_trace *event = scopes_event_at(series->events, e);
         role r = role_of(event);
         if (r == NOTHING)
             continue;
@@ -172,7 +175,7 @@ static int sort(visits *v)
 
     if (sorted)
         return 0;
-    other = malloc(v->count * sizeof(*other));
+    other = scopes__allocate(v->count * sizeof(*other));
     if (!other)
         return no_memory();
     while (!sorted) {
@@ -181,7 +184,7 @@ static int sort(visits *v)
         v->items = other;
         other = kept;
     }
-    free(other);
+    scopes__free(other);
     return 0;
 }
 
@@ -365,7 +368,7 @@ static int make_arrays(scopes__causes *causes, const place *p)
         scopes__cause **of = &causes->of[p->lowest->ids[i]];
         if (count == 0 || *of)
             continue;
-        *of = malloc(count * sizeof(**of));
+        *of = scopes__allocate(count * sizeof(**of));
         if (!*of)
             return no_memory();
         for (size_t e = 0; e < count; e++)
@@ -387,38 +390,84 @@ static int add_element(scopes__causes *causes, place *p)
         find(causes, p);
 done:
     for (int k = 0; k < ROLES; k++)
-        free(p->by[k].items);
+        scopes__free(p->by[k].items);
     return err;
+}
+
+static void causes_free(void *made)
+{
+    scopes__causes *causes = made;
+
+    for (uint32_t i = 0; i < causes->collectors && causes->of; i++)
+        scopes__free(causes->of[i]);
+    free(causes->of);
+    free(causes);
+}
+
+/* What all elements have in common. */
+typedef struct making {
+    scopes__causes *causes;
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
+    const scopes_clocks *clocks;
+    bool all;
+} making;
+
+/* A collector is the lowest of one element at most, as each way leads to one.
+ */
+static int element_part(size_t node, void *context)
+{
+    const making *m = context;
+    place p = {.topology = m->topology,
+               .event_table = m->event_table,
+               .clocks = m->clocks,
+               .element = &m->topology->map->nodes[node],
+               .all = m->all,
+               .lowest = &m->topology->lowest[node]};
+
+    return p.element->kind == PATHS_ELEMENT && p.lowest->count
+               ? add_element(m->causes, &p)
+               : 0;
 }
 
 static int make(scopes__causes **out, const scopes_topology *topology,
                 const scopes_event_table *event_table,
                 const scopes_clocks *clocks, bool all)
 {
-    scopes__causes *causes = calloc(1, sizeof(*causes));
-    int err = 0;
+    making m = {calloc(1, sizeof(*m.causes)), topology, event_table, clocks,
+                all};
+    int err;
 
     *out = NULL;
-    if (!causes)
+    if (!m.causes)
         return no_memory();
-    causes->collectors = topology->collectors;
-    causes->of = calloc(topology->collectors + 1, sizeof(*causes->of));
-    if (!causes->of)
-        err = no_memory();
-    for (uint32_t n = 0; n < topology->map->node_count && !err; n++) {
-        place p = {.topology = topology,
-                   .event_table = event_table,
-                   .clocks = clocks,
-                   .element = &topology->map->nodes[n],
-                   .all = all,
-                   .lowest = &topology->lowest[n]};
-        if (p.element->kind == PATHS_ELEMENT && p.lowest->count)
-            err = add_element(causes, &p);
-    }
-    if (err) {
-        scopes__causes_destroy(causes);
+    m.causes->collectors = topology->collectors;
+    m.causes->of = calloc(topology->collectors + 1, sizeof(*m.causes->of));
+    err = m.causes->of
+              ? scopes__parallel(topology->map->node_count, element_part, &m)
+              : no_memory();
+    if (err)
+        causes_free(m.causes);
+    else
+        *out = m.causes;
+    return err;
+}
+
+typedef struct asked {
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
+    const scopes_clocks *clocks;
+} asked;
+
+static int causes_make(void **out, const void *context, bool kept)
+{
+    const asked *a = context;
+    scopes__causes *causes;
+    int err = make(&causes, a->topology, a->event_table, a->clocks, false);
+
+    if (err)
         return err;
-    }
+    causes->kept = kept;
     *out = causes;
     return 0;
 }
@@ -427,17 +476,20 @@ int scopes__causes_create(scopes__causes **out, const scopes_topology *topology,
                           const scopes_event_table *event_table,
                           const scopes_clocks *clocks)
 {
-    return make(out, topology, event_table, clocks, false);
+    static const scopes__made how = {causes_make, causes_free};
+    asked a = {topology, event_table, clocks};
+    void *made;
+    int err = scopes__memo_get(event_table->memo, SCOPES__MEMO_CAUSES, 0, &how,
+                               &a, &made);
+
+    *out = made;
+    return err;
 }
 
 void scopes__causes_destroy(scopes__causes *causes)
 {
-    if (!causes)
-        return;
-    for (uint32_t i = 0; i < causes->collectors && causes->of; i++)
-        free(causes->of[i]);
-    free(causes->of);
-    free(causes);
+    if (causes && !causes->kept)
+        causes_free(causes);
 }
 
 /* --- for others --- */

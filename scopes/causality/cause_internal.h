@@ -39,6 +39,7 @@ typedef struct scopes__cause {
 } scopes__cause;
 
 typedef struct scopes__causes {
+    bool kept;          /* for others: see scopes_views_make */
     scopes__cause **of; /* by collector: by event; NULL: none of its events
                            has waited */
     uint32_t collectors;

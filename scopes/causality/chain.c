@@ -10,6 +10,7 @@
 #include "pastset/status.h"
 #include "scopes/causality/cause_internal.h"
 #include "scopes/causality/tree_internal.h"
+#include "scopes/memory/memory_internal.h"
 
 /* A thread's path, by its position in topology->tops. */
 typedef struct path {
@@ -25,6 +26,7 @@ struct scopes__chain {
     const scopes_topology *topology;
     const scopes_event_table *event_table;
     const scopes_clocks *clocks;
+    const scopes_scheduling *scheduling; /* NULL: not known */
     scopes__causes *causes;
     scopes__tree *
         *trees; /* by collective site, roots only; then by top, plain ones */
@@ -46,7 +48,7 @@ typedef struct walk {
     scopes__chain *chain;
     scopes__chain_each *each;
     void *context;
-    int64_t begin_ns; /* of the first operation */
+    int64_t begin_ns; /* of the first thread, or operation */
     int64_t at_ns;    /* what is later has been told */
     uint32_t thread;
     int err;
@@ -54,7 +56,7 @@ typedef struct walk {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for the critical path");
+    return scopes__no_room("for the critical path");
 }
 
 /* --- operations --- */
@@ -96,7 +98,8 @@ static uint32_t first_from(const path *p, uint32_t sequence)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (top_of(p)->events[event_of(p, middle)].sequence < sequence)
+        if (scopes_event_at(top_of(p)->events, event_of(p, middle))->sequence <
+            sequence)
             low = middle + 1;
         else
             high = middle;
@@ -110,7 +113,8 @@ static bool find_sequence(const path *p, uint32_t sequence, spot *out)
     uint32_t found = p->tree ? first_from(p, sequence) : p->count;
 
     if (found == p->count ||
-        top_of(p)->events[event_of(p, found)].sequence != sequence)
+        scopes_event_at(top_of(p)->events, event_of(p, found))->sequence !=
+            sequence)
         return false;
     *out = spot_at(p, found);
     return true;
@@ -174,8 +178,9 @@ static bool released_at_element(const scopes__chain *chain, const spot *held,
     cause = scopes__cause_of(chain->causes, bottom->collector, at);
     if (cause.collector == PATHS_NONE)
         return false;
-    event = &scopes_event_series(chain->event_table, cause.collector)
-                 ->events[cause.event];
+    event = scopes_event_at(
+        scopes_event_series(chain->event_table, cause.collector)->events,
+        cause.event);
     if (event->thread >= chain->topology->thread_count)
         return false;
     for (uint32_t i = chain->firsts[event->thread];
@@ -289,36 +294,10 @@ static int64_t last_end_of(const scopes__chain *chain, const path *p)
     uint64_t last = 0;
 
     for (uint32_t i = 0; i < p->count; i++) {
-        uint64_t end = top->events[event_of(p, i)].end;
+        uint64_t end = scopes_event_at(top->events, event_of(p, i))->end;
         last = end > last ? end : last;
     }
     return scopes_clocks_ns(chain->clocks, top->process, last);
-}
-
-/* Where it begins: at the thread whose operation ended last. */
-static bool find_end(walk *w)
-{
-    const scopes__chain *chain = w->chain;
-    bool found = false;
-
-    for (uint32_t i = 0; i < chain->topology->top_count; i++) {
-        const path *p = &chain->paths[i];
-        int64_t begin_ns, end_ns;
-        spot first;
-        if (!p->tree || p->count == 0)
-            continue;
-        first = spot_at(p, 0);
-        begin_ns = start_of(chain, &first);
-        end_ns = last_end_of(chain, p);
-        if (!found || begin_ns < w->begin_ns)
-            w->begin_ns = begin_ns;
-        if (!found || end_ns > w->at_ns) {
-            w->at_ns = end_ns;
-            w->thread = top_of(p)->thread;
-        }
-        found = true;
-    }
-    return found;
 }
 
 /* --- where events are lost --- */
@@ -349,7 +328,8 @@ static uint32_t last_sequence(const scopes__chain *chain, uint32_t thread)
         uint32_t own;
         if (!p->tree || p->count == 0)
             continue;
-        own = top_of(p)->events[event_of(p, p->count - 1)].sequence;
+        own = scopes_event_at(top_of(p)->events, event_of(p, p->count - 1))
+                  ->sequence;
         last = own > last ? own : last;
     }
     return last;
@@ -412,6 +392,85 @@ static void begin_whole(walk *w)
     }
 }
 
+/* --- the walk --- */
+
+static const scopes_thread_life *life_of(const scopes__chain *chain,
+                                         uint32_t thread)
+{
+    static const scopes_thread_life unknown;
+
+    return chain->scheduling ? &chain->scheduling->threads[thread] : &unknown;
+}
+
+/* When the thread began, if that is known and the first operation of this path
+ * is its first; else the start of that. */
+static int64_t begin_of(const scopes__chain *chain, const path *p)
+{
+    const scopes__branch *top = top_of(p);
+    const scopes_thread_life *life = life_of(chain, top->thread);
+    spot first = spot_at(p, 0);
+    int64_t start_ns = start_of(chain, &first);
+
+    if (scopes_event_at(top->events, event_of(p, 0))->sequence == 1 &&
+        life->has_begun && life->begin_ns < start_ns)
+        return life->begin_ns;
+    return start_ns;
+}
+
+/* Where the chain ends that has come to before the thread's first operation. */
+static int64_t begin_of_thread(const walk *w)
+{
+    const scopes__chain *chain = w->chain;
+
+    for (uint32_t i = chain->firsts[w->thread];
+         life_of(chain, w->thread)->has_begun &&
+         i < chain->firsts[w->thread + 1];
+         i++) {
+        const path *p = &chain->paths[i];
+        if (p->tree && p->count > 0 &&
+            scopes_event_at(top_of(p)->events, event_of(p, 0))->sequence == 1)
+            return begin_of(chain, p);
+    }
+    return w->begin_ns;
+}
+
+/* When the thread ended, if that is known and none of its operations is missing
+ * before; else INT64_MIN. */
+static int64_t end_of_thread(const scopes__chain *chain, uint32_t thread)
+{
+    const scopes_thread_life *life = life_of(chain, thread);
+
+    return life->has_ended && last_sequence(chain, thread) == life->operations
+               ? life->end_ns
+               : INT64_MIN;
+}
+
+/* Where it begins: at the thread that ended last, or whose operation did. */
+static bool find_end(walk *w)
+{
+    const scopes__chain *chain = w->chain;
+    bool found = false;
+
+    for (uint32_t i = 0; i < chain->topology->top_count; i++) {
+        const path *p = &chain->paths[i];
+        int64_t begin_ns, end_ns, thread_end_ns;
+        if (!p->tree || p->count == 0)
+            continue;
+        begin_ns = begin_of(chain, p);
+        end_ns = last_end_of(chain, p);
+        thread_end_ns = end_of_thread(chain, top_of(p)->thread);
+        end_ns = thread_end_ns > end_ns ? thread_end_ns : end_ns;
+        if (!found || begin_ns < w->begin_ns)
+            w->begin_ns = begin_ns;
+        if (!found || end_ns > w->at_ns) {
+            w->at_ns = end_ns;
+            w->thread = top_of(p)->thread;
+        }
+        found = true;
+    }
+    return found;
+}
+
 int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
                        void *context)
 {
@@ -423,7 +482,7 @@ int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
     while (w.at_ns > w.begin_ns && !w.err) {
         spot own;
         if (!find_latest(&w, &own)) {
-            go_back(&w, w.thread, w.begin_ns);
+            go_back(&w, w.thread, begin_of_thread(&w));
             break;
         }
         pass(&w, &own);
@@ -439,7 +498,7 @@ int scopes__chain_walk(scopes__chain *chain, scopes__chain_each *each,
 static int add_place(scopes__chain *chain, scopes__link_place place)
 {
     scopes__link_place *more =
-        pastset_array_grow(chain->places, chain->place_count, sizeof(*more));
+        scopes__array_grow(chain->places, chain->place_count, sizeof(*more));
 
     if (!more)
         return no_memory();
@@ -469,7 +528,7 @@ static int make_round_of(path *p)
 {
     const scopes__branch *top = top_of(p);
 
-    p->round_of = malloc((p->count + 1) * sizeof(*p->round_of));
+    p->round_of = scopes__allocate((p->count + 1) * sizeof(*p->round_of));
     if (!p->round_of)
         return no_memory();
     memset(p->round_of, 0xff, p->count * sizeof(*p->round_of));
@@ -580,7 +639,8 @@ static int fill(scopes__chain *chain)
 
 int scopes__chain_create(scopes__chain **out, const scopes_topology *topology,
                          const scopes_event_table *event_table,
-                         const scopes_clocks *clocks)
+                         const scopes_clocks *clocks,
+                         const scopes_scheduling *scheduling)
 {
     scopes__chain *chain = calloc(1, sizeof(*chain));
     int err;
@@ -591,6 +651,7 @@ int scopes__chain_create(scopes__chain **out, const scopes_topology *topology,
     chain->topology = topology;
     chain->event_table = event_table;
     chain->clocks = clocks;
+    chain->scheduling = scheduling;
     err = fill(chain);
     if (err) {
         scopes__chain_destroy(chain);
@@ -609,12 +670,12 @@ void scopes__chain_destroy(scopes__chain *chain)
          i++)
         scopes__tree_destroy(chain->trees[i]);
     for (uint32_t i = 0; chain->paths && i < chain->topology->top_count; i++)
-        free(chain->paths[i].round_of);
+        scopes__free(chain->paths[i].round_of);
     scopes__causes_destroy(chain->causes);
     free(chain->trees);
     free(chain->paths);
     free(chain->firsts);
-    free(chain->places);
+    scopes__free(chain->places);
     free(chain);
 }
 

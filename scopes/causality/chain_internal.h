@@ -1,5 +1,6 @@
 /* chain_internal.h - the chain of what a whole run waited for, backwards from
- * the end of its last operation.
+ * its end: that of the thread that ended last, where threads' ends are known
+ * (off_processor.h), else that of the last operation.
  *
  * At a thread and a moment, the latest operation of the thread that had ended
  * is looked for; in between the thread computed. If that operation was held
@@ -10,9 +11,9 @@
  * took its whole time, and the chain goes on at its start.
  *
  * Links come one after the other, each ending where the one before began, from
- * the end of the last operation to the start of the first one of the run; where
- * clocks disagree, no time is told twice or left out. What a thread does
- * before its first operation counts as computing.
+ * that end to the begin of a thread, or to the start of the first operation of
+ * the run; where clocks disagree, no time is told twice or left out. What a
+ * thread does before its first operation counts as computing.
  *
  * Threads:   one. */
 #ifndef SCOPES_CHAIN_INTERNAL_H
@@ -20,6 +21,7 @@
 
 #include "scopes/clocks/clock.h"
 #include "scopes/reading/event_table.h"
+#include "scopes/causality/off_processor.h"
 #include "scopes/causality/topology.h"
 
 typedef enum scopes__link_kind {
@@ -42,10 +44,12 @@ typedef struct scopes__chain scopes__chain;
 typedef int scopes__chain_each(uint32_t place, int64_t from_ns, int64_t to_ns,
                                void *context);
 
-/* Makes what a walk needs. Errors: PASTSET_ENOMEM. */
+/* Makes what a walk needs. `scheduling` may be NULL: it is not known. Errors:
+ * PASTSET_ENOMEM. */
 int scopes__chain_create(scopes__chain **out, const scopes_topology *topology,
                          const scopes_event_table *event_table,
-                         const scopes_clocks *clocks);
+                         const scopes_clocks *clocks,
+                         const scopes_scheduling *scheduling);
 /* NULL is allowed. */
 void scopes__chain_destroy(scopes__chain *chain);
 

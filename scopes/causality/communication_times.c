@@ -14,30 +14,16 @@
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "pastset/status.h"
 #include "scopes/causality/communication_times_internal.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/memo_internal.h"
 #include "scopes/reading/snapshot.h"
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for the view");
-}
-
-/* Without the cost of a page fault for each 4 KiB. */
-static void *large(size_t bytes)
-{
-    enum { HUGE = 2 << 20 };
-    size_t rounded = (bytes + HUGE - 1) / HUGE * HUGE;
-    void *memory;
-
-    if (bytes < 2 * HUGE)
-        return malloc(bytes + 1);
-    memory = aligned_alloc(HUGE, rounded);
-    if (memory)
-        madvise(memory, rounded, MADV_HUGEPAGE);
-    return memory;
+    return scopes__no_room("for the view");
 }
 
 /* --- threads and paths --- */
@@ -103,7 +89,7 @@ static size_t count_events(const scopes__making *m, size_t path)
     if (m->users[m->collectors[path]] == 1)
         return series->count; /* or fewer, if the file is damaged */
     for (size_t i = 0; i < series->count; i++)
-        count += series->events[i].thread == thread;
+        count += scopes_event_at(series->events, i)->thread == thread;
     return count;
 }
 
@@ -115,14 +101,15 @@ static bool next_key(scopes__making *m, uint32_t path, scopes__key *out)
     uint32_t thread = m->view->paths[path].thread;
     size_t at = m->next[path];
 
-    while (at < series->count && series->events[at].thread != thread)
+    while (at < series->count &&
+           scopes_event_at(series->events, at)->thread != thread)
         at++;
     m->next[path] = at;
     if (at == series->count)
         return false;
-    out->first =
-        scopes_clocks_ns(m->clocks, series->process, series->events[at].start);
-    out->second = series->events[at].sequence;
+    out->first = scopes_clocks_ns(m->clocks, series->process,
+                                  scopes_event_at(series->events, at)->start);
+    out->second = scopes_event_at(series->events, at)->sequence;
     out->source = path;
     return true;
 }
@@ -134,7 +121,8 @@ static void add_operation(scopes__making *m, scopes_thread *thread,
     scopes_operation *op = &view->operations[view->operation_count];
     const scopes_series *series =
         scopes_event_series(m->event_table, m->collectors[key.source]);
-    const eventspace_trace *event = &series->events[m->next[key.source]++];
+    const eventspace_trace *event =
+        scopes_event_at(series->events, m->next[key.source]++);
     int64_t end_ns = scopes_clocks_ns(m->clocks, series->process, event->end);
 
     *op = (scopes_operation){
@@ -235,31 +223,73 @@ static void count_operation(scopes_communication *view, scopes_thread *thread,
         thread->longest = index;
 }
 
-static void sum_thread(scopes_communication *view, scopes_thread *thread)
+/* The thread of which a gap is counted, and how far that has come. */
+typedef struct gaps {
+    scopes_thread *thread;
+    const scopes_thread_life *life; /* NULL: not known */
+    size_t at;
+    int64_t busy_until;
+} gaps;
+
+/* A gap belongs to the step before it, the first one to the first. */
+static void add_gap(gaps *g, scopes_step *row, int64_t until)
 {
+    scopes_off_time off = {0};
+
+    if (until <= g->busy_until)
+        return;
+    if (g->life)
+        off = scopes_off_between(g->life, &g->at, g->busy_until, until);
+    g->thread->runnable_ns += off.runnable_ns;
+    g->thread->sleeping_ns += off.sleeping_ns;
+    g->thread->computing_ns += until - g->busy_until;
+    row->computing_ns += until - g->busy_until;
+    g->busy_until = until;
+}
+
+/* Gives the last step. */
+static scopes_step *sum_operations(scopes_communication *view, gaps *g)
+{
+    scopes_thread *thread = g->thread;
     const scopes_operation *first = &view->operations[thread->operation];
-    int64_t busy_until = first->start_ns;
-    scopes_step *row = NULL; /* there is one before the first gap */
-    thread->longest = thread->operation;
-    thread->start_ns = first->start_ns;
+    scopes_step *row = step_row(view, thread, first->step);
+
     for (size_t i = 0; i < thread->operations; i++) {
         const scopes_operation *op = &first[i];
-        if (op->start_ns > busy_until) {
-            row->computing_ns += op->start_ns - busy_until;
-            thread->computing_ns += op->start_ns - busy_until;
-            busy_until = op->start_ns;
-        }
+        add_gap(g, row, op->start_ns);
         row = step_row(view, thread, op->step);
         if (op->step > view->last_step)
             view->last_step = op->step;
         count_operation(view, thread, row, thread->operation + i);
-        if (op->end_ns > busy_until) {
-            row->communicating_ns += op->end_ns - busy_until;
-            thread->communicating_ns += op->end_ns - busy_until;
-            busy_until = op->end_ns;
+        if (op->end_ns > g->busy_until) {
+            row->communicating_ns += op->end_ns - g->busy_until;
+            thread->communicating_ns += op->end_ns - g->busy_until;
+            g->busy_until = op->end_ns;
         }
     }
-    thread->end_ns = busy_until;
+    return row;
+}
+
+/* Its begin and end count where no operation is missing next to them. */
+static void sum_thread(scopes__making *m, uint32_t number)
+{
+    scopes_thread *thread = &m->view->threads[number];
+    gaps g = {.thread = thread,
+              .busy_until = m->view->operations[thread->operation].start_ns};
+    scopes_step *last;
+
+    if (m->scheduling && m->scheduling->threads[number].is_known)
+        g.life = &m->scheduling->threads[number];
+    if (g.life && g.life->has_begun && m->lowest == 1 &&
+        g.life->begin_ns < g.busy_until)
+        g.busy_until = g.life->begin_ns;
+    thread->longest = thread->operation;
+    thread->scheduling_known = g.life != NULL;
+    thread->start_ns = g.busy_until;
+    last = sum_operations(m->view, &g);
+    if (g.life && g.life->has_ended && m->highest == g.life->operations)
+        add_gap(&g, last, g.life->end_ns);
+    thread->end_ns = g.busy_until;
 }
 
 static int make_thread(scopes__making *m, uint32_t number, uint32_t path,
@@ -279,7 +309,7 @@ static int make_thread(scopes__making *m, uint32_t number, uint32_t path,
     if (err || thread->operations == 0)
         return err;
     scopes__number_steps(m, thread);
-    sum_thread(view, thread);
+    sum_thread(m, number);
     thread->longest_operation = view->operations[thread->longest];
     m->any = true;
     if (thread->start_ns < view->start_ns)
@@ -346,10 +376,11 @@ static int take_capacity(scopes__making *m)
         all += count;
         max = own > max ? own : max;
     }
-    view->operations = large((m->detail < SCOPES_OPERATIONS ? max : all) *
-                             sizeof(*view->operations));
-    view->steps =
-        large((m->detail < SCOPES_STEPS ? max : all) * sizeof(*view->steps));
+    view->operations =
+        scopes__allocate((m->detail < SCOPES_OPERATIONS ? max : all) *
+                         sizeof(*view->operations));
+    view->steps = scopes__allocate((m->detail < SCOPES_STEPS ? max : all) *
+                                   sizeof(*view->steps));
     return view->operations && view->steps ? 0 : no_memory();
 }
 
@@ -363,13 +394,27 @@ static int fill(scopes__making *m)
     return err ? err : make_threads(m);
 }
 
+static void view_free(void *made)
+{
+    scopes_communication *view = made;
+
+    free(view->threads);
+    free(view->paths);
+    scopes__free(view->operations);
+    scopes__free(view->steps);
+    free(view);
+}
+
 static int make(scopes_communication **out, const scopes_topology *topology,
                 const scopes_event_table *event_table,
-                const scopes_clocks *clocks, scopes_detail detail, bool whole)
+                const scopes_clocks *clocks,
+                const scopes_scheduling *scheduling, scopes_detail detail,
+                bool whole)
 {
     scopes__making m = {.topology = topology,
                         .event_table = event_table,
                         .clocks = clocks,
+                        .scheduling = scheduling,
                         .detail = detail,
                         .whole = whole};
     int err;
@@ -396,30 +441,72 @@ static int make(scopes_communication **out, const scopes_topology *topology,
     return err;
 }
 
+typedef struct asked {
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
+    const scopes_clocks *clocks;
+    const scopes_scheduling *scheduling;
+    scopes_detail detail;
+} asked;
+
+static int times_make(void **out, const void *context, bool kept)
+{
+    const asked *a = context;
+    scopes_communication *view;
+    int err = make(&view, a->topology, a->event_table, a->clocks, a->scheduling,
+                   a->detail, a->event_table->ledger.filtered == 0);
+
+    if (err)
+        return err;
+    view->kept = kept;
+    *out = view;
+    return 0;
+}
+
+/* Views that need threads only take what is made for steps, if it is. */
 int scopes_communication_create(scopes_communication **out,
                                 const scopes_topology *topology,
                                 const scopes_event_table *event_table,
                                 const scopes_clocks *clocks,
+                                const scopes_scheduling *scheduling,
                                 scopes_detail detail)
 {
-    return make(out, topology, event_table, clocks, detail,
-                event_table->ledger.filtered == 0);
+    static const scopes__made how = {times_make, view_free};
+    asked a = {topology, event_table, clocks, scheduling, detail};
+    void *made;
+    int err;
+
+    if (detail == SCOPES_THREADS && scopes__memo_keeps(event_table->memo))
+        a.detail = SCOPES_STEPS;
+    err = scopes__memo_get(event_table->memo, SCOPES__MEMO_TIMES, a.detail,
+                           &how, &a, &made);
+    *out = made;
+    return err;
+}
+
+double scopes_communication_runnable_share(const scopes_communication *view)
+{
+    int64_t runnable_ns = 0, computing_ns = 0;
+
+    for (uint32_t i = 0; i < view->thread_count; i++) {
+        if (!view->threads[i].scheduling_known)
+            continue;
+        runnable_ns += view->threads[i].runnable_ns;
+        computing_ns += view->threads[i].computing_ns;
+    }
+    return computing_ns > 0 ? (double)runnable_ns / (double)computing_ns : 0;
 }
 
 void scopes_communication_destroy(scopes_communication *view)
 {
-    if (!view)
-        return;
-    free(view->threads);
-    free(view->paths);
-    free(view->operations);
-    free(view->steps);
-    free(view);
+    if (view && !view->kept)
+        view_free(view);
 }
 
 int scopes_communication_read(scopes_communication **out,
                               const scopes_snapshot *snapshot)
 {
     return make(out, snapshot->topology, snapshot->event_table,
-                snapshot->clocks, SCOPES_OPERATIONS, true);
+                snapshot->clocks, snapshot->scheduling, SCOPES_OPERATIONS,
+                true);
 }

@@ -11,8 +11,11 @@
  *
  * Communicating  the time in which at least one operation of the thread was
  *                under way (operations that were started together overlap).
- * Computing      the gaps between, from the thread's first operation to its
- *                last. What it did before and after cannot be seen.
+ * Computing      the gaps between, from the thread's begin to its end. Where
+ *                the run does not tell these, or operations next to them are
+ *                missing, from its first operation to its last. It may have
+ *                been off the processor then: runnable or sleeping, as far as
+ *                that was recorded (off_processor.h).
  * Step           counted from 1: an operation of a thread belongs to the step
  *                after that of the last one on the same path, or to that of
  *                the thread's operation before it, if that is later. In a
@@ -39,6 +42,7 @@
 #include "scopes/clocks/clock.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/reading/event_table.h"
+#include "scopes/causality/off_processor.h"
 #include "scopes/causality/topology.h"
 
 /* One operation of a thread. */
@@ -85,10 +89,13 @@ typedef struct scopes_thread {
     size_t step, steps;           /* its part of the table's steps */
     size_t longest; /* index of its longest operation; 0 when it has none */
     scopes_operation longest_operation; /* the same; zero when it has none */
-    int64_t start_ns;                   /* of its first operation */
-    int64_t end_ns;                     /* of its last to end */
+    int64_t start_ns; /* its begin, if known, else of its first operation */
+    int64_t end_ns;   /* its end, if known, else of its last to end */
     int64_t communicating_ns;
     int64_t computing_ns;
+    int64_t runnable_ns, sleeping_ns; /* of computing, at least; 0 where it is
+                                         not known */
+    bool scheduling_known;
     uint64_t lost;      /* operations without a tuple, as their numbers tell;
                            in a window only those between its first and last */
     bool all_collected; /* each of its paths has a collector at its top */
@@ -96,6 +103,7 @@ typedef struct scopes_thread {
 } scopes_thread;
 
 typedef struct scopes_communication {
+    bool kept; /* for others: see scopes_views_make */
     const paths_map *map;
     scopes_thread *threads; /* by their numbers */
     uint32_t thread_count;
@@ -106,9 +114,17 @@ typedef struct scopes_communication {
     scopes_step *steps; /* by thread, then by step */
     size_t step_count;
     uint32_t last_step; /* the highest of all threads */
-    int64_t start_ns;   /* of the first operation of all */
-    int64_t end_ns;     /* of the last operation of all */
+    int64_t start_ns;   /* the first of the threads' */
+    int64_t end_ns;     /* the last of the threads' */
 } scopes_communication;
+
+/* Of the time in which its threads computed, they were runnable for more than
+ * this share: others had the processors, and the run was disturbed. */
+#define SCOPES_DISTURBED 0.1
+
+/* That share, of the threads of which it is known, all together; 0 if it is
+ * known of none. */
+double scopes_communication_runnable_share(const scopes_communication *view);
 
 /* How much of the view is made. Threads and paths are always; operations and
  * steps take memory. */
@@ -121,11 +137,13 @@ typedef enum scopes_detail {
 
 /* Makes the view of the tuples of an event table. Those of other times or
  * collectors than the event table was loaded with are not counted as lost.
- * An end before its start counts as the start. Errors: PASTSET_ENOMEM. */
+ * An end before its start counts as the start. `scheduling` may be NULL: it is
+ * not known. Errors: PASTSET_ENOMEM. */
 int scopes_communication_create(scopes_communication **out,
                                 const scopes_topology *topology,
                                 const scopes_event_table *event_table,
                                 const scopes_clocks *clocks,
+                                const scopes_scheduling *scheduling,
                                 scopes_detail detail);
 
 /* Makes the view, in all detail, of a look at a whole run; `tops_only` will do.

@@ -12,6 +12,7 @@ typedef struct scopes__making {
     const scopes_topology *topology;
     const scopes_event_table *event_table;
     const scopes_clocks *clocks;
+    const scopes_scheduling *scheduling; /* NULL: not known */
     scopes_detail detail;
     bool whole;             /* what is not in the event table is lost */
     uint32_t *collectors;   /* by path: the one at its top */

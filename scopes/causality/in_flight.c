@@ -90,6 +90,7 @@ static void fill(const taking *t, scopes_pending *p,
         &eventspace_run_process_at(t->world.run, p->process)->meta;
     bool sane = note->verb < PASTSET_ALL_VERBS;
 
+    p->process_state = meta->state;
     p->activity = (paths_activity)note->activity;
     p->operates =
         note->sequence > 0 && sane && node_of(t, note->stage) != PATHS_NONE;

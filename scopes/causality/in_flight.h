@@ -20,8 +20,9 @@
 #include "scopes/causality/topology.h"
 
 typedef struct scopes_pending {
-    uint32_t process; /* of the map */
-    uint32_t thread;  /* its number; PATHS_NONE: the process's network loop */
+    uint32_t process;               /* of the map */
+    eventspace_state process_state; /* KILLED: this is what it was in then */
+    uint32_t thread; /* its number; PATHS_NONE: the process's network loop */
     paths_activity activity;
     bool operates;        /* an operation is under way: what `verb` to `element`
                              tell of it */

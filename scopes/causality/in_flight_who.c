@@ -63,40 +63,6 @@ static bool has_ended(const eventspace_run_process *process)
     return process->has_meta && process->meta.state != EVENTSPACE_RUNNING;
 }
 
-/* "computing"; "at b3" of one that waits there. */
-static void tell_thread(const pending_world *w, uint32_t thread, char *out,
-                        size_t capacity)
-{
-    const scopes_pending *p = w->threads[thread];
-    uint32_t process =
-        w->topology->map->nodes[w->topology->threads[thread]].process;
-    const eventspace_run_process *h =
-        eventspace_run_process_at(w->run, process);
-
-    if (!h->has_meta)
-        snprintf(out, capacity, "process %s has not started", h->name);
-    else if (!p)
-        snprintf(out, capacity, "not known");
-    else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
-        snprintf(out, capacity, "at %s",
-                 w->topology->map->nodes[p->stage].name);
-    else if (p->under_way)
-        snprintf(out, capacity, "%s, %u under way",
-                 paths_activity_name(p->activity), p->under_way);
-    else
-        snprintf(out, capacity, "%s", paths_activity_name(p->activity));
-}
-
-static void add_thread(names *n, const pending_world *w, uint32_t thread)
-{
-    char state[200];
-
-    tell_thread(w, thread, state, sizeof(state));
-    add_name(n, scopes_topology_thread_name(w->topology, thread), state);
-}
-
-/* --- processes --- */
-
 /* It ended before this one, which would then have gone on without it. */
 static bool went_before(const pending_world *w, uint32_t process, uint32_t here)
 {
@@ -113,6 +79,44 @@ static bool went_before(const pending_world *w, uint32_t process, uint32_t here)
                eventspace_run_time_ns(w->run, process, w->ends[process]);
     return apart_ns > SILENT_NS;
 }
+
+/* "computing"; "at b3" of one that waits there; "killed", with its process,
+ * before `here`. */
+static void tell_thread(const pending_world *w, uint32_t thread, uint32_t here,
+                        char *out, size_t capacity)
+{
+    const scopes_pending *p = w->threads[thread];
+    uint32_t process =
+        w->topology->map->nodes[w->topology->threads[thread]].process;
+    const eventspace_run_process *h =
+        eventspace_run_process_at(w->run, process);
+
+    if (!h->has_meta)
+        snprintf(out, capacity, "process %s has not started", h->name);
+    else if (p && went_before(w, process, here))
+        snprintf(out, capacity, "%s", eventspace_state_name(h->meta.state));
+    else if (!p)
+        snprintf(out, capacity, "not known");
+    else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
+        snprintf(out, capacity, "at %s",
+                 w->topology->map->nodes[p->stage].name);
+    else if (p->under_way)
+        snprintf(out, capacity, "%s, %u under way",
+                 paths_activity_name(p->activity), p->under_way);
+    else
+        snprintf(out, capacity, "%s", paths_activity_name(p->activity));
+}
+
+static void add_thread(names *n, const pending_world *w, uint32_t thread,
+                       uint32_t here)
+{
+    char state[200];
+
+    tell_thread(w, thread, here, state, sizeof(state));
+    add_name(n, scopes_topology_thread_name(w->topology, thread), state);
+}
+
+/* --- processes --- */
 
 static char *process_text(const pending_world *w, uint32_t process,
                           uint32_t here)
@@ -170,12 +174,13 @@ static bool is_missing(const pending_world *w, const scopes_top *top,
            !passes(map, p->first, collective);
 }
 
-static bool add_missing(names *n, const pending_world *w, uint32_t collective)
+static bool add_missing(names *n, const pending_world *w, uint32_t collective,
+                        uint32_t here)
 {
     for (uint32_t i = 0; i < w->topology->top_count; i++) {
         const scopes_top *top = &w->topology->tops[i];
         if (is_missing(w, top, collective))
-            add_thread(n, w, top->thread);
+            add_thread(n, w, top->thread, here);
     }
     return n->count > 0;
 }
@@ -209,7 +214,7 @@ static void add_users(names *n, const pending_world *w, const scopes_pending *p)
             !may(&topology->map->edges[top->edge], !brings(p->verb)))
             continue;
         before = top->thread;
-        add_thread(n, w, top->thread);
+        add_thread(n, w, top->thread, p->process);
     }
 }
 
@@ -244,7 +249,7 @@ static char *operation_who(const pending_world *w, const scopes_pending *p)
         text = process_text(w, map->nodes[at].process, p->process);
         if (text)
             return text;
-        if (is_collective(map, at) && add_missing(&n, w, at))
+        if (is_collective(map, at) && add_missing(&n, w, at, p->process))
             return names_text(&n);
         at = scopes__next_node(map, at);
     }

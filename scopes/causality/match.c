@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 /* A key, and where it stood. */
 typedef struct placed {
@@ -22,7 +23,7 @@ typedef struct placed {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("to match operations");
+    return scopes__no_room("to match operations");
 }
 
 static int by_key(const void *a, const void *b)
@@ -90,18 +91,18 @@ static int order(placed **out, size_t *taken, const uint64_t *keys,
 {
     size_t threads = (size_t)high - low + 1, *starts = NULL;
     bool few = threads <= 1024 + count;
-    placed *list = malloc((count + 1) * sizeof(*list));
+    placed *list = scopes__allocate((count + 1) * sizeof(*list));
 
     if (few)
-        starts = malloc((threads + 1) * sizeof(*starts));
+        starts = scopes__allocate((threads + 1) * sizeof(*starts));
     if (!list || (few && !starts)) {
-        free(list);
-        free(starts);
+        scopes__free(list);
+        scopes__free(starts);
         return no_memory();
     }
     *taken = few ? spread(list, keys, count, low, high, starts)
                  : select_all(list, keys, count, low, high);
-    free(starts);
+    scopes__free(starts);
     if (!in_order(list, *taken))
         qsort(list, *taken, sizeof(*list), by_key);
     *out = list;
@@ -141,17 +142,17 @@ int scopes__match_keys(uint32_t *out, const uint64_t *upper, size_t count,
     if (!err)
         err = order(&downs, &down_count, lower, lower_count, low, high);
     merge(out, ups, up_count, downs, down_count); /* nothing, after an error */
-    free(ups);
-    free(downs);
+    scopes__free(ups);
+    scopes__free(downs);
     return err;
 }
 
 uint64_t *scopes__keys(const scopes_series *series)
 {
-    uint64_t *keys = malloc((series->count + 1) * sizeof(*keys));
+    uint64_t *keys = scopes__allocate((series->count + 1) * sizeof(*keys));
 
     for (size_t i = 0; keys && i < series->count; i++)
-        keys[i] = scopes__key(&series->events[i]);
+        keys[i] = scopes__key(scopes_event_at(series->events, i));
     return keys;
 }
 
@@ -159,15 +160,20 @@ int scopes_match(uint32_t **out, const scopes_series *upper,
                  const scopes_series *lower)
 {
     uint64_t *ups = scopes__keys(upper), *downs = scopes__keys(lower);
-    uint32_t *found = malloc((upper->count + 1) * sizeof(*found));
+    uint32_t *found = scopes__allocate((upper->count + 1) * sizeof(*found));
     int err = ups && downs && found ? 0 : no_memory();
 
     if (!err)
         err = scopes__match_keys(found, ups, upper->count, downs, lower->count);
-    free(ups);
-    free(downs);
+    scopes__free(ups);
+    scopes__free(downs);
     if (err)
-        free(found);
+        scopes__free(found);
     *out = err ? NULL : found;
     return err;
+}
+
+void scopes_match_free(uint32_t *matches)
+{
+    scopes__free(matches);
 }

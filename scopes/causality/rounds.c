@@ -19,6 +19,8 @@
 
 #include "pastset/status.h"
 #include "scopes/causality/numbers_internal.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/memo_internal.h"
 
 typedef struct maker {
     const scopes_topology *topology;
@@ -38,7 +40,7 @@ typedef struct maker {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for the rounds");
+    return scopes__no_room("for the rounds");
 }
 
 /* --- what is lost --- */
@@ -87,7 +89,7 @@ static int list_by_below(maker *m)
     if (!rounds->below || !rounds->last)
         return no_memory();
     for (size_t i = 0; i < m->below->count; i++) {
-        uint32_t thread = m->below->events[i].thread;
+        uint32_t thread = scopes_event_at(m->below->events, i)->thread;
         if (thread >= m->topology->thread_count ||
             m->by_thread[thread] == PATHS_NONE)
             continue; /* another way that joins above the collector */
@@ -134,7 +136,8 @@ static int representatives_of(maker *m, uint32_t input, uint64_t *keys,
     for (uint32_t r = 0; r < rounds->count; r++) {
         if (rounds->last[r] != input)
             continue;
-        keys[count] = scopes__key(&m->below->events[rounds->below[r]]);
+        keys[count] =
+            scopes__key(scopes_event_at(m->below->events, rounds->below[r]));
         which[count++] = r;
     }
     if (count == 0 || !m->series[input])
@@ -144,7 +147,7 @@ static int representatives_of(maker *m, uint32_t input, uint64_t *keys,
         return no_memory();
     err =
         scopes__match_keys(found, keys, count, there, m->series[input]->count);
-    free(there);
+    scopes__free(there);
     for (uint32_t i = 0; i < count && !err; i++)
         m->representatives[which[i]] = found[i];
     return err;
@@ -153,7 +156,7 @@ static int representatives_of(maker *m, uint32_t input, uint64_t *keys,
 static int representatives_find(maker *m)
 {
     const scopes_rounds *rounds = m->rounds;
-    uint64_t *keys = malloc((rounds->count + 1u) * sizeof(*keys));
+    uint64_t *keys = scopes__allocate((rounds->count + 1u) * sizeof(*keys));
     uint32_t *which = scopes__numbers_make(rounds->count);
     uint32_t *found = scopes__numbers_make(rounds->count);
     int err = keys && which && found ? 0 : no_memory();
@@ -162,9 +165,9 @@ static int representatives_find(maker *m)
         if (m->site->shared || !is_near(m, i))
             err = representatives_of(m, i, keys, which, found);
     }
-    free(keys);
-    free(which);
-    free(found);
+    scopes__free(keys);
+    scopes__free(which);
+    scopes__free(found);
     return err;
 }
 
@@ -231,8 +234,8 @@ static bool is_allowed(const maker *m, uint32_t round, uint32_t input,
     const scopes_rounds *rounds = m->rounds;
 
     return rounds->last[round] != input ||
-           scopes__key(event) ==
-               scopes__key(&m->below->events[rounds->below[round]]);
+           scopes__key(event) == scopes__key(scopes_event_at(
+                                     m->below->events, rounds->below[round]));
 }
 
 /* One merge: the events by one way follow each other, as those below do. With
@@ -241,25 +244,27 @@ static bool is_allowed(const maker *m, uint32_t round, uint32_t input,
 static void place_near(maker *m, uint32_t input)
 {
     scopes_rounds *rounds = m->rounds;
-    const eventspace_trace *events = m->series[input]->events;
+    scopes_events events = m->series[input]->events;
     size_t count = m->series[input]->count, e = 0;
     uint32_t *before = NULL; /* where event e was put already */
 
     for (uint32_t r = 0; r < rounds->count; r++) {
-        const eventspace_trace *below = &m->below->events[rounds->below[r]];
+        const eventspace_trace *below =
+            scopes_event_at(m->below->events, rounds->below[r]);
         uint32_t *out = &rounds->events[(size_t)r * rounds->inputs + input];
-        while (e < count && events[e].end < below->end) {
+        while (e < count && scopes_event_at(events, e)->end < below->end) {
             before = NULL;
             e++;
         }
         if (e == count)
             break;
-        if (events[e].start > below->start ||
-            (e + 1 < count && events[e + 1].start <= below->start))
+        if (scopes_event_at(events, e)->start > below->start ||
+            (e + 1 < count &&
+             scopes_event_at(events, e + 1)->start <= below->start))
             continue;
         if (before) {
             *before = SCOPES_MISSING;
-        } else if (is_allowed(m, r, input, &events[e])) {
+        } else if (is_allowed(m, r, input, scopes_event_at(events, e))) {
             *out = (uint32_t)e;
             before = out;
         }
@@ -281,7 +286,8 @@ static uint32_t spans_find(const maker *m, scopes__span *out, uint32_t process)
         if (at == SCOPES_MISSING || series->process != process)
             continue;
         out[count++] =
-            (scopes__span){series->events[at].start, series->events[at].end, r};
+            (scopes__span){scopes_event_at(series->events, at)->start,
+                           scopes_event_at(series->events, at)->end, r};
     }
     return count;
 }
@@ -333,17 +339,18 @@ static int place_far(maker *m, uint32_t input, scopes__span *spans)
     err = scopes__rounds_place(found, series, &known);
     for (uint32_t e = 0; e < series->count && !err; e++) {
         if (found[e] != SCOPES_MISSING &&
-            is_allowed(m, found[e], input, &series->events[e]))
+            is_allowed(m, found[e], input, scopes_event_at(series->events, e)))
             rounds->events[(size_t)found[e] * rounds->inputs + input] = e;
     }
-    free(found);
+    scopes__free(found);
     return err;
 }
 
 static int place(maker *m)
 {
     scopes_rounds *rounds = m->rounds;
-    scopes__span *spans = malloc((rounds->count + 1u) * sizeof(*spans));
+    scopes__span *spans =
+        scopes__allocate((rounds->count + 1u) * sizeof(*spans));
     int err = 0;
 
     rounds->events =
@@ -356,7 +363,7 @@ static int place(maker *m)
         else if (m->series[i])
             err = place_far(m, i, spans);
     }
-    free(spans);
+    scopes__free(spans);
     return err;
 }
 
@@ -397,21 +404,27 @@ static int series_find(maker *m)
     return 0;
 }
 
-int scopes_rounds_create(scopes_rounds **out, const scopes_topology *topology,
-                         const scopes_event_table *event_table, uint32_t site)
+static void rounds_free(void *made)
 {
-    maker m = {.topology = topology,
-               .event_table = event_table,
-               .site = &topology->sites[site],
-               .rounds = calloc(1, sizeof(*m.rounds)),
-               .reference = SCOPES_MISSING};
+    scopes_rounds *rounds = made;
+
+    scopes__free(rounds->events);
+    scopes__free(rounds->below);
+    scopes__free(rounds->last);
+    free(rounds);
+}
+
+static int rounds_make(void **out, const void *context, bool kept)
+{
+    maker m = *(const maker *)context;
     int err;
 
-    *out = NULL;
+    m.rounds = calloc(1, sizeof(*m.rounds));
     if (!m.rounds)
         return no_memory();
     m.rounds->site = m.site;
     m.rounds->inputs = m.site->inputs.count;
+    m.rounds->kept = kept;
     err = series_find(&m);
     if (err)
         goto done;
@@ -425,21 +438,33 @@ int scopes_rounds_create(scopes_rounds **out, const scopes_topology *topology,
     m.rounds->complete = is_complete(&m);
 done:
     free(m.series);
-    free(m.by_thread);
-    free(m.representatives);
+    scopes__free(m.by_thread);
+    scopes__free(m.representatives);
     if (err)
-        scopes_rounds_destroy(m.rounds);
+        rounds_free(m.rounds);
     else
         *out = m.rounds;
     return err;
 }
 
+int scopes_rounds_create(scopes_rounds **out, const scopes_topology *topology,
+                         const scopes_event_table *event_table, uint32_t site)
+{
+    static const scopes__made how = {rounds_make, rounds_free};
+    maker m = {.topology = topology,
+               .event_table = event_table,
+               .site = &topology->sites[site],
+               .reference = SCOPES_MISSING};
+    void *made;
+    int err = scopes__memo_get(event_table->memo, SCOPES__MEMO_ROUNDS, site,
+                               &how, &m, &made);
+
+    *out = made;
+    return err;
+}
+
 void scopes_rounds_destroy(scopes_rounds *rounds)
 {
-    if (!rounds)
-        return;
-    free(rounds->events);
-    free(rounds->below);
-    free(rounds->last);
-    free(rounds);
+    if (rounds && !rounds->kept)
+        rounds_free(rounds);
 }

@@ -40,6 +40,7 @@ typedef struct scopes_rounds {
     uint32_t *last;   /* by round: the input that came last, also where its
                          event is missing; SCOPES_MISSING if there is none
                          below */
+    bool kept;        /* for others: see scopes_views_make */
     bool complete;    /* every round has the events of all inputs that have a
                          collector, and the event table has lost nothing */
 } scopes_rounds;
@@ -54,9 +55,10 @@ void scopes_rounds_destroy(scopes_rounds *rounds);
  * collector `lower`, one hop below (no collective in between), for all events
  * at once: `out[i]` belongs to event i of `upper`; SCOPES_MISSING where there
  * is none. Matched by (thread, sequence), in linear time where both are in
- * nearly the same order. The caller frees `*out`.
- * Errors: PASTSET_ENOMEM. */
+ * nearly the same order. The caller gives `*out` back.
+ * Errors: PASTSET_ENOMEM, PASTSET_ENOSPC. */
 int scopes_match(uint32_t **out, const scopes_series *upper,
                  const scopes_series *lower);
+void scopes_match_free(uint32_t *matches); /* NULL is allowed */
 
 #endif

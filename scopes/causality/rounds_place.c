@@ -23,6 +23,7 @@
 #include <stdlib.h>
 
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 typedef struct range {
     int64_t low, high;
@@ -58,7 +59,7 @@ static void by_times(range *out, const scopes_series *series,
     uint32_t count = known->span_count, past = 0, next = 0;
 
     for (size_t e = 0; e < series->count; e++) {
-        const eventspace_trace *event = &series->events[e];
+        const eventspace_trace *event = scopes_event_at(series->events, e);
         while (past < count && is_before(&spans[past], event))
             past++;
         while (next < count && !is_after(&spans[next], event))
@@ -134,7 +135,7 @@ static void by_order_down(range *ranges, const scopes_series *series,
         range *r = &ranges[e];
         if (!is_certain(r))
             narrow(r, &may, known);
-        if (r->low > r->high || series->events[e].status != 0)
+        if (r->low > r->high || scopes_event_at(series->events, e)->status != 0)
             may.high = top;
         else
             may = after(known, r);
@@ -151,7 +152,7 @@ static void by_order_up(range *ranges, const scopes_series *series,
         range *r = &ranges[e];
         if (!is_certain(r))
             narrow(r, &may, known);
-        if (r->low > r->high || series->events[e].status != 0)
+        if (r->low > r->high || scopes_event_at(series->events, e)->status != 0)
             may.low = 0;
         else
             may = before(known, r);
@@ -163,10 +164,10 @@ static void by_order_up(range *ranges, const scopes_series *series,
 int scopes__rounds_place(uint32_t *out, const scopes_series *series,
                          const scopes__known *known)
 {
-    range *ranges = malloc((series->count + 1) * sizeof(*ranges));
+    range *ranges = scopes__allocate((series->count + 1) * sizeof(*ranges));
 
     if (!ranges)
-        return pastset_no_memory("for the rounds");
+        return scopes__no_room("for the rounds");
     by_times(ranges, series, known);
     for (size_t e = 0; e < series->count; e++) {
         if (out[e] != SCOPES_MISSING)
@@ -178,6 +179,6 @@ int scopes__rounds_place(uint32_t *out, const scopes_series *series,
         if (is_certain(&ranges[e]))
             out[e] = (uint32_t)(ranges[e].low / 2);
     }
-    free(ranges);
+    scopes__free(ranges);
     return 0;
 }

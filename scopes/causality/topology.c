@@ -6,10 +6,11 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 int scopes__topology_no_memory(void)
 {
-    return pastset_no_memory("for the ways of a map");
+    return scopes__no_room("for the ways of a map");
 }
 
 int scopes__topology_add(scopes_ids *list, uint32_t id)
@@ -41,10 +42,10 @@ void scopes_topology_destroy(scopes_topology *topology)
     lists_free(topology->above, topology->collectors);
     lists_free(topology->lowest, topology->map->node_count);
     free(topology->hops);
-    free(topology->nodes);
+    scopes__free(topology->nodes);
     free(topology->sites);
     free(topology->tops);
-    free(topology->threads);
+    scopes__free(topology->threads);
     free(topology);
 }
 

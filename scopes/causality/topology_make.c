@@ -15,6 +15,7 @@
 #include "pastset/status.h"
 #include "paths/wrappers/wrapper.h"
 #include "scopes/causality/numbers_internal.h"
+#include "scopes/memory/memory_internal.h"
 
 typedef scopes__topology_maker maker;
 
@@ -66,7 +67,7 @@ static int circles_refuse(maker *m)
                 PASTSET_EMAP, "%s:%u: %s: the path from here leads back to it",
                 map->file, map->nodes[at].line, map->nodes[at].name);
     }
-    free(seen);
+    scopes__free(seen);
     return err;
 }
 
@@ -252,12 +253,12 @@ static int maker_init(maker *m)
 
 static void maker_fini(maker *m)
 {
-    free(m->next);
-    free(m->ids);
-    free(m->at);
-    free(m->site);
-    free(m->input);
-    free(m->by_edge);
+    scopes__free(m->next);
+    scopes__free(m->ids);
+    scopes__free(m->at);
+    scopes__free(m->site);
+    scopes__free(m->input);
+    scopes__free(m->by_edge);
     free(m->joins);
 }
 

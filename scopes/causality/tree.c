@@ -8,6 +8,8 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/causality/numbers_internal.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/memo_internal.h"
 
 /* While it is being made. */
 typedef struct making {
@@ -19,7 +21,7 @@ typedef struct making {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for a tree of collectors");
+    return scopes__no_room("for a tree of collectors");
 }
 
 /* Whose top the collector is, if it is one that leads to this tree. */
@@ -44,7 +46,7 @@ static uint32_t add_branch(making *m, uint32_t collector, uint32_t lower,
         pastset_array_grow(tree->branches, tree->branch_count, sizeof(*more));
 
     if (!more) {
-        free(at);
+        scopes__free(at);
         return SCOPES_MISSING;
     }
     tree->branches = more;
@@ -112,15 +114,15 @@ static int add_above(making *m, uint32_t branch, uint32_t collector,
         return err;
     up = inverted(down, upper->count, lower->count);
     at = copied(m->tree->branches[branch].at, m->tree->rounds);
-    free(down);
+    scopes__free(down);
     if (up && at) {
         follow(at, m->tree->rounds, up);
-        free(up);
+        scopes__free(up);
         *added = add_branch(m, collector, branch, at);
         return *added == SCOPES_MISSING ? no_memory() : 0;
     }
-    free(up);
-    free(at);
+    scopes__free(up);
+    scopes__free(at);
     return no_memory();
 }
 
@@ -143,8 +145,8 @@ static int add_partial(making *m, uint32_t branch, uint32_t site)
     } else {
         err = no_memory();
     }
-    free(by_event);
-    free(round_of);
+    scopes__free(by_event);
+    scopes__free(round_of);
     scopes_rounds_destroy(rounds);
     return err;
 }
@@ -246,7 +248,7 @@ static int step_down(const making *m, uint32_t upper, uint32_t lower,
     *out = copied(at_upper, m->tree->rounds);
     if (*out)
         follow(*out, m->tree->rounds, down);
-    free(down);
+    scopes__free(down);
     return *out ? 0 : no_memory();
 }
 
@@ -269,7 +271,7 @@ static int add_chain(making *m, const uint32_t *ids, uint32_t count,
             err = no_memory();
     }
     for (i = 0; i < count; i++)
-        free(ats[i]);
+        scopes__free(ats[i]);
     *topmost = branch;
     return err;
 }
@@ -316,25 +318,56 @@ static int begin(making *m, const scopes_topology *topology,
     return 0;
 }
 
+static void tree_free(void *made)
+{
+    scopes__tree *tree = made;
+
+    for (uint32_t i = 0; i < tree->branch_count; i++)
+        scopes__free(tree->branches[i].at);
+    free(tree->branches);
+    scopes__free(tree->representatives);
+    free(tree);
+}
+
+/* What a tree is made for: its root, or the top of its path. */
+typedef struct asked {
+    const scopes_topology *topology;
+    const scopes_event_table *event_table;
+    const scopes_clocks *clocks;
+    uint32_t number;
+} asked;
+
+static int tree_make(void **out, const void *context, bool kept)
+{
+    const asked *a = context;
+    making m;
+    int err = begin(&m, a->topology, a->event_table, a->clocks);
+
+    if (err)
+        return err;
+    m.tree->kept = kept;
+    m.tree->site = a->number;
+    m.tree->element = a->topology->sites[a->number].element;
+    err = make_collective(&m, a->number);
+    if (err)
+        tree_free(m.tree);
+    else
+        *out = m.tree;
+    return err;
+}
+
 int scopes__tree_create(scopes__tree **out, const scopes_topology *topology,
                         const scopes_event_table *event_table,
                         const scopes_clocks *clocks, uint32_t site)
 {
-    making m;
-    int err = begin(&m, topology, event_table, clocks);
+    static const scopes__made how = {tree_make, tree_free};
+    asked a = {topology, event_table, clocks, site};
+    void *made;
+    int err = scopes__memo_get(event_table->memo, SCOPES__MEMO_TREE, site, &how,
+                               &a, &made);
 
-    *out = NULL;
-    if (err)
-        return err;
-    m.tree->site = site;
-    m.tree->element = topology->sites[site].element;
-    err = make_collective(&m, site);
-    if (err) {
-        scopes__tree_destroy(m.tree);
-        return err;
-    }
-    *out = m.tree;
-    return 0;
+    *out = made;
+    return err;
 }
 
 /* The events of the top's collector that are its thread's. `*at` stays NULL
@@ -347,7 +380,7 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
 
     *at = NULL;
     for (size_t i = 0; i < series->count; i++)
-        own += series->events[i].thread == top->thread;
+        own += scopes_event_at(series->events, i)->thread == top->thread;
     m->tree->rounds = own;
     m->tree->number = scopes_event_table_first(m->event_table, top->collector);
     if (own == series->count)
@@ -359,9 +392,38 @@ static int own_events(making *m, const scopes_top *top, uint32_t **at)
         return no_memory();
     own = 0;
     for (size_t i = 0; i < series->count; i++) {
-        if (series->events[i].thread == top->thread)
+        if (scopes_event_at(series->events, i)->thread == top->thread)
             (*at)[own++] = (uint32_t)i;
     }
+    return 0;
+}
+
+static int plain_make(void **out, const void *context, bool kept)
+{
+    const asked *a = context;
+    const scopes_top *top = &a->topology->tops[a->number];
+    uint32_t ids[PATHS_PATH_NODES], *at;
+    uint32_t count = chain_down(a->topology, top->collector, ids);
+    making m;
+    int err = begin(&m, a->topology, a->event_table, NULL);
+
+    if (err)
+        return err;
+    m.tree->kept = kept;
+    m.tree->site = PATHS_NONE;
+    m.tree->element = top->element;
+    err = own_events(&m, top, &at);
+    if (!err && count)
+        err = add_chain(&m, ids, count, at, &m.tree->only);
+    if (err) {
+        tree_free(m.tree);
+        return err;
+    }
+    if (count) {
+        m.tree->branches[m.tree->only].top = a->number;
+        m.tree->branches[m.tree->only].thread = top->thread;
+    }
+    *out = m.tree;
     return 0;
 }
 
@@ -369,41 +431,20 @@ int scopes__tree_make_plain(scopes__tree **out, const scopes_topology *topology,
                             const scopes_event_table *event_table,
                             uint32_t position)
 {
-    const scopes_top *top = &topology->tops[position];
-    uint32_t ids[PATHS_PATH_NODES], *at;
-    uint32_t count = chain_down(topology, top->collector, ids);
-    making m;
-    int err = begin(&m, topology, event_table, NULL);
+    static const scopes__made how = {plain_make, tree_free};
+    asked a = {topology, event_table, NULL, position};
+    void *made;
+    int err = scopes__memo_get(event_table->memo, SCOPES__MEMO_PLAIN, position,
+                               &how, &a, &made);
 
-    *out = NULL;
-    if (err)
-        return err;
-    m.tree->site = PATHS_NONE;
-    m.tree->element = top->element;
-    err = own_events(&m, top, &at);
-    if (!err && count)
-        err = add_chain(&m, ids, count, at, &m.tree->only);
-    if (err) {
-        scopes__tree_destroy(m.tree);
-        return err;
-    }
-    if (count) {
-        m.tree->branches[m.tree->only].top = position;
-        m.tree->branches[m.tree->only].thread = top->thread;
-    }
-    *out = m.tree;
-    return 0;
+    *out = made;
+    return err;
 }
 
 void scopes__tree_destroy(scopes__tree *tree)
 {
-    if (!tree)
-        return;
-    for (uint32_t i = 0; i < tree->branch_count; i++)
-        free(tree->branches[i].at);
-    free(tree->branches);
-    free(tree->representatives);
-    free(tree);
+    if (tree && !tree->kept)
+        tree_free(tree);
 }
 
 bool scopes__tree_is_repeated(const scopes_topology *topology, uint32_t top)

@@ -35,12 +35,13 @@ typedef struct scopes__branch {
                            SCOPES_MISSING */
     uint32_t thread;    /* the number of that top's thread; PATHS_NONE */
     uint32_t process;
-    const eventspace_trace *events;
+    scopes_events events;
     uint32_t *at; /* by round: its event; SCOPES_MISSING. NULL: event r
                      belongs to round r */
 } scopes__branch;
 
 typedef struct scopes__tree {
+    bool kept; /* for others: see scopes_views_make */
     const scopes_topology *topology;
     uint32_t element; /* node */
     uint32_t site;    /* the root; PATHS_NONE: a plain path */
@@ -96,14 +97,15 @@ static inline int64_t scopes__start_ns(const scopes_clocks *clocks,
                                        uint32_t event)
 {
     return scopes_clocks_ns(clocks, branch->process,
-                            branch->events[event].start);
+                            scopes_event_at(branch->events, event)->start);
 }
 
 static inline int64_t scopes__end_ns(const scopes_clocks *clocks,
                                      const scopes__branch *branch,
                                      uint32_t event)
 {
-    return scopes_clocks_ns(clocks, branch->process, branch->events[event].end);
+    return scopes_clocks_ns(clocks, branch->process,
+                            scopes_event_at(branch->events, event)->end);
 }
 
 #define SCOPES__NO_TIME INT64_MIN

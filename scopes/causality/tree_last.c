@@ -6,6 +6,7 @@
 
 #include "pastset/status.h"
 #include "scopes/causality/numbers_internal.h"
+#include "scopes/memory/memory_internal.h"
 
 /* --- who came last of all --- */
 
@@ -25,7 +26,7 @@ static uint32_t top_of_event(const scopes__tree *tree,
     at = scopes__tree_event(&tree->branches[branch], round);
     if (at == SCOPES_MISSING)
         return SCOPES_MISSING;
-    first = &tree->branches[branch].events[at];
+    first = scopes_event_at(tree->branches[branch].events, at);
     return first->thread == event->thread && first->sequence == event->sequence
                ? branch
                : SCOPES_MISSING;
@@ -54,7 +55,7 @@ static const eventspace_trace *latest_input(const scopes__tree *tree,
             return NULL;
         ns = scopes__start_ns(clocks, branch, at);
         if (!latest || ns > latest_ns) {
-            latest = &branch->events[at];
+            latest = scopes_event_at(branch->events, at);
             latest_ns = ns;
         }
     }
@@ -74,13 +75,14 @@ static const eventspace_trace *last_event(const scopes__tree *tree,
     if (!tree->open) {
         event = scopes__tree_event(&tree->branches[0], round);
         if (event != SCOPES_MISSING)
-            return &tree->branches[0].events[event];
+            return scopes_event_at(tree->branches[0].events, event);
     }
     if (last == SCOPES_MISSING)
         return tree->open ? latest_input(tree, clocks, round) : NULL;
     event = rounds->events[(size_t)round * rounds->inputs + last];
     series = scopes_event_series(event_table, rounds->site->inputs.ids[last]);
-    return event == SCOPES_MISSING ? NULL : &series->events[event];
+    return event == SCOPES_MISSING ? NULL
+                                   : scopes_event_at(series->events, event);
 }
 
 int scopes__tree_find_last(scopes__tree *tree,
@@ -92,8 +94,8 @@ int scopes__tree_find_last(scopes__tree *tree,
 
     tree->representatives = scopes__numbers_make(tree->rounds);
     if (!by_thread || !tree->representatives) {
-        free(by_thread);
-        return pastset_no_memory("for a tree of collectors");
+        scopes__free(by_thread);
+        return scopes__no_room("for a tree of collectors");
     }
     for (uint32_t b = 0; b < tree->branch_count; b++) {
         if (tree->branches[b].thread != PATHS_NONE)
@@ -105,7 +107,7 @@ int scopes__tree_find_last(scopes__tree *tree,
         if (event)
             tree->representatives[r] = top_of_event(tree, by_thread, r, event);
     }
-    free(by_thread);
+    scopes__free(by_thread);
     return 0;
 }
 

@@ -84,9 +84,34 @@ static void counters_make(scopes_clocks *clocks, eventspace_run *run,
 /* What a probe pair says of the offset of `high`, by the paper. */
 static void average_add(scopes__edge *edge, double ahead)
 {
-    if (edge->pairs == 0)
+    if (edge->averages++ == 0)
         edge->first = ahead;
     edge->sum += ahead - edge->first;
+}
+
+/* What was at x of counter `a` came before what was at y of counter `b`. */
+static int bound_add(scopes__edge *edge, uint32_t a, double x, double y)
+{
+    return a == edge->low ? scopes__bounds_add(&edge->above, x, y - x)
+                          : scopes__bounds_add(&edge->below, y, x - y);
+}
+
+/* The edge between the counters of two processes; NULL: they have one and the
+ * same, or one has none, or (`*err`) memory is out. */
+static scopes__edge *edge_between(scopes_clocks *clocks, uint32_t from,
+                                  uint32_t to, int *err)
+{
+    uint32_t a = clocks->processes[from].counter;
+    uint32_t b = clocks->processes[to].counter;
+    scopes__edge *edge;
+
+    *err = 0;
+    if (a == b || a == PATHS_NONE || b == PATHS_NONE)
+        return NULL;
+    edge = scopes__graph_edge(&clocks->graph, a, b);
+    if (!edge)
+        *err = PASTSET_ENOMEM;
+    return edge;
 }
 
 static int pair_add(const scopes__probe_pair *e, void *context)
@@ -95,15 +120,12 @@ static int pair_add(const scopes__probe_pair *e, void *context)
     uint32_t a = clocks->processes[e->upper].counter;
     uint32_t b = clocks->processes[e->lower].counter;
     const scopes__counter *counters = clocks->graph.counters;
-    scopes__edge *edge;
     double t1, t2, t3, t4, ahead;
     int err;
+    scopes__edge *edge = edge_between(clocks, e->upper, e->lower, &err);
 
-    if (a == b || a == PATHS_NONE || b == PATHS_NONE)
-        return 0;
-    edge = scopes__graph_edge(&clocks->graph, a, b);
     if (!edge)
-        return PASTSET_ENOMEM;
+        return err;
     t1 = scopes__counter_ns(&counters[a], e->t1);
     t2 = scopes__counter_ns(&counters[b], e->t2);
     t3 = scopes__counter_ns(&counters[b], e->t3);
@@ -111,12 +133,26 @@ static int pair_add(const scopes__probe_pair *e, void *context)
     ahead = t2 - (t1 + ((t4 - t1) - (t3 - t2)) / 2);
     average_add(edge, a == edge->low ? ahead : -ahead);
     edge->pairs++;
-    if (a == edge->low) {
-        err = scopes__bounds_add(&edge->above, t1, t2 - t1);
-        return err ? err : scopes__bounds_add(&edge->below, t4, t3 - t4);
-    }
-    err = scopes__bounds_add(&edge->below, t2, t1 - t2);
-    return err ? err : scopes__bounds_add(&edge->above, t3, t4 - t3);
+    err = bound_add(edge, a, t1, t2);
+    return err ? err : bound_add(edge, b, t3, t4);
+}
+
+/* --- messages --- */
+
+static int message_add(const scopes__message *e, void *context)
+{
+    scopes_clocks *clocks = context;
+    uint32_t a = clocks->processes[e->from].counter;
+    uint32_t b = clocks->processes[e->to].counter;
+    const scopes__counter *counters = clocks->graph.counters;
+    int err;
+    scopes__edge *edge = edge_between(clocks, e->from, e->to, &err);
+
+    if (!edge)
+        return err;
+    edge->pairs++;
+    return bound_add(edge, a, scopes__counter_ns(&counters[a], e->from_ticks),
+                     scopes__counter_ns(&counters[b], e->to_ticks));
 }
 
 static int corridors_make(scopes_clocks *clocks)
@@ -143,8 +179,9 @@ static scopes__line edge_line(const scopes_clocks *clocks,
 {
     scopes__line line = edge->corridor.line;
 
-    if (clocks->method == SCOPES_CLOCK_AVERAGE) {
-        line.value = edge->first + edge->sum / (double)edge->pairs;
+    /* Messages that nothing comes back for have no average. */
+    if (clocks->method == SCOPES_CLOCK_AVERAGE && edge->averages) {
+        line.value = edge->first + edge->sum / (double)edge->averages;
         line.slope = 0;
     }
     return line;
@@ -285,6 +322,12 @@ static void processes_place(scopes_clocks *clocks, const eventspace_run *run)
 
 /* --- making --- */
 
+bool scopes_clocks_choose(const scopes_topology *topology, bool *collectors)
+{
+    scopes__probe_pairs_choose(topology, collectors);
+    return scopes__messages_choose(topology, collectors);
+}
+
 static int make(scopes_clocks *clocks, eventspace_run *run,
                 const scopes_event_table *event_table,
                 const scopes_topology *topology, uint32_t reference)
@@ -306,6 +349,10 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     err = scopes__probe_pairs_each(event_table, topology, pair_add, clocks);
     if (err)
         return err;
+    err = scopes__messages_each(event_table, topology, message_add, clocks);
+    if (err)
+        return err;
+    scopes__graph_part_one_sided(graph);
     err = corridors_make(clocks);
     if (err)
         return err;
@@ -317,8 +364,10 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
         return err;
     clocks->reference = graph->counters[graph->order[0]].process;
     tree_place(clocks, run);
-    return clocks->method == SCOPES_CLOCK_HULL ? scopes__graph_settle(graph)
-                                               : 0;
+    if (clocks->method != SCOPES_CLOCK_HULL)
+        return 0;
+    err = scopes__graph_part_trees(graph, graph->order[0]);
+    return err ? err : scopes__graph_settle(graph);
 }
 
 static int reference_check(eventspace_run *run, uint32_t reference)

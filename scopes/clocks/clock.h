@@ -17,6 +17,11 @@
  *                         at constant rates. The mean of them is taken for the
  *                         true one
  *
+ * Where ways lead to another process without a proxy, as in a run that was
+ * imported from a trace of messages, nothing comes back with four times. There
+ * a message that was sent before it was received is a bound from one side, and
+ * a collective that all wait in one from each (clock_message.c).
+ *
  * Processes are the nodes of a graph, whose edges are hops between processes.
  * From a reference process a spanning tree of least height (breadth first) is
  * laid, and along it clocks and intervals are put together; edges that say next
@@ -73,6 +78,17 @@ typedef struct scopes_clock {
 } scopes_clock;
 
 typedef struct scopes_clocks scopes_clocks;
+
+/* Taken as those of one counter, do the ticks of all processes have no message
+ * arrive before it was sent? Then whoever stamped them may have aligned them
+ * better than messages can. True, too, where there are no messages. */
+bool scopes_clocks_agree(const scopes_event_table *event_table,
+                         const scopes_topology *topology);
+
+/* Marks the collectors, by id, whose tuples clocks are made from. True: some of
+ * them are of use only if all tuples of the run are there, since messages are
+ * known by their order. */
+bool scopes_clocks_choose(const scopes_topology *topology, bool *collectors);
 
 /* `reference` PATHS_NONE: the process that gives the lowest tree.
  * Errors: PASTSET_ENOMEM, PASTSET_EINVAL (no such process). */

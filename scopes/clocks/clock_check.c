@@ -7,6 +7,7 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 typedef struct checker {
     const scopes_clocks *clocks;
@@ -17,7 +18,7 @@ typedef struct checker {
 
 static int miss_add(checker *c, int64_t miss_ns)
 {
-    int64_t *misses = pastset_array_grow(c->misses, c->count, sizeof(*misses));
+    int64_t *misses = scopes__array_grow(c->misses, c->count, sizeof(*misses));
 
     if (!misses)
         return pastset_no_memory("for %zu times", c->count + 1);
@@ -114,6 +115,6 @@ int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,
                              .correct = c.operations - c.count};
     if (!err && c.count)
         summarise(&c, out);
-    free(c.misses);
+    scopes__free(c.misses);
     return err;
 }

@@ -42,10 +42,11 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     /* Probe pairs come hop by hop. */
     if (graph->last < graph->edge_count && joins(graph, graph->last, low, high))
         return &graph->edges[graph->last];
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        if (joins(graph, i, low, high)) {
-            graph->last = i;
-            return &graph->edges[i];
+    for (uint32_t i = graph->counters[low].edges; i > 0;
+         i = graph->edges[i - 1].next) {
+        if (joins(graph, i - 1, low, high)) {
+            graph->last = i - 1;
+            return &graph->edges[i - 1];
         }
     }
     edge = pastset_array_grow(graph->edges, graph->edge_count, sizeof(*edge));
@@ -56,18 +57,44 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     graph->edges = edge;
     graph->last = graph->edge_count++;
     edge = &graph->edges[graph->last];
-    *edge = (scopes__edge){.low = low, .high = high};
+    *edge = (scopes__edge){
+        .low = low, .high = high, .next = graph->counters[low].edges};
+    graph->counters[low].edges = graph->edge_count;
     edge->above.above = true;
     return edge;
 }
 
+static void edge_fini(scopes__edge *edge)
+{
+    scopes__bounds_fini(&edge->above);
+    scopes__bounds_fini(&edge->below);
+    free(edge->corridor.corners);
+}
+
+void scopes__graph_part_one_sided(scopes__graph *graph)
+{
+    uint32_t kept = 0;
+
+    graph->edges_all = graph->edge_count;
+    for (uint32_t i = 0; i < graph->edges_all; i++) {
+        scopes__edge edge = graph->edges[i];
+        if (!edge.above.count || !edge.below.count)
+            continue;
+        graph->edges[i] = graph->edges[kept];
+        graph->edges[kept++] = edge;
+    }
+    graph->edge_count = kept;
+    for (uint32_t i = kept; i < graph->edges_all; i++) {
+        scopes__bounds_reduce(&graph->edges[i].above);
+        scopes__bounds_reduce(&graph->edges[i].below);
+        graph->edges[i].corridor.margin = INFINITY;
+    }
+}
+
 void scopes__graph_fini(scopes__graph *graph)
 {
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        scopes__bounds_fini(&graph->edges[i].above);
-        scopes__bounds_fini(&graph->edges[i].below);
-        free(graph->edges[i].corridor.corners);
-    }
+    for (uint32_t i = 0; i < graph->edge_count || i < graph->edges_all; i++)
+        edge_fini(&graph->edges[i]);
     free(graph->edges);
     free(graph->counters);
     free(graph->order);

@@ -72,7 +72,8 @@ void scopes__bounds_reduce(scopes__bounds *bounds)
 {
     size_t kept = 0;
 
-    if (!bounds->sorted && !sort_nearly(bounds->points, bounds->count))
+    if (bounds->count && !bounds->sorted &&
+        !sort_nearly(bounds->points, bounds->count))
         qsort(bounds->points, bounds->count, sizeof(bounds->points[0]),
               compare);
     for (size_t i = 0; i < bounds->count; i++)

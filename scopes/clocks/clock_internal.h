@@ -78,16 +78,39 @@ typedef int scopes__probe_pair_visit(const scopes__probe_pair *pair,
 int scopes__probe_pairs_each(const scopes_event_table *event_table,
                              const scopes_topology *topology,
                              scopes__probe_pair_visit *each, void *context);
+/* Marks the collectors, by id, on both sides of hops between processes. */
+void scopes__probe_pairs_choose(const scopes_topology *topology,
+                                bool *collectors);
+
+/* --- clock_message.c: where no tuple of the other process comes back --- */
+
+/* What was seen at `from_ticks` on the process `from` came before what was seen
+ * at `to_ticks` on the process `to`. */
+typedef struct scopes__message {
+    uint32_t from, to; /* processes */
+    uint64_t from_ticks, to_ticks;
+} scopes__message;
+
+typedef int scopes__message_visit(const scopes__message *message,
+                                  void *context);
+/* A non-zero answer ends the walk and is returned. Errors: PASTSET_ENOMEM. */
+int scopes__messages_each(const scopes_event_table *event_table,
+                          const scopes_topology *topology,
+                          scopes__message_visit *each, void *context);
+/* Marks the collectors, by id, at which messages are seen. False: none. */
+bool scopes__messages_choose(const scopes_topology *topology, bool *collectors);
 
 /* --- clock_graph.c: counters, edges, and trees over them --- */
 
 typedef struct scopes__edge {
     uint32_t low, high; /* counters */
+    uint32_t next;      /* edge with this `low`, plus 1, as they are made */
     uint64_t pairs;
     scopes__bounds above, below;
     /* Of the average method: ahead, as the first probe pair has it, and the sum
      * of how far the others are beyond that. */
     double first, sum;
+    uint64_t averages; /* of these */
     scopes__corridor corridor;
     double width; /* see scopes__graph_choose */
     bool chosen;  /* trees are laid over these */
@@ -97,6 +120,7 @@ typedef struct scopes__counter {
     uint32_t process; /* that stands for it */
     uint64_t base;    /* ticks */
     double ns_per_tick;
+    uint32_t edges; /* the last that has it as `low`, plus 1; 0: none */
     /* The tree. */
     bool reached;
     scopes_clock_how how;
@@ -112,8 +136,9 @@ typedef struct scopes__graph {
     uint32_t counter_count;
     scopes__edge *edges;
     uint32_t edge_count;
-    uint32_t last;   /* edge that was found last */
-    uint32_t *order; /* counters, parents before their children */
+    uint32_t edges_all; /* with those of one side only, behind the others */
+    uint32_t last;      /* edge that was found last */
+    uint32_t *order;    /* counters, parents before their children */
     uint32_t ordered;
     uint32_t *topology; /* by counter, from topology_at[i] to topology_at[i +
                            1]: edges */
@@ -129,6 +154,10 @@ static inline double scopes__counter_ns(const scopes__counter *counter,
 /* The edge between two counters, which is made if there is none; NULL when
  * memory is out. */
 scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b);
+/* Puts edges that have bounds from one side only behind the others: they say
+ * nothing by themselves, and are no part of trees, but they bind where counters
+ * form rings. */
+void scopes__graph_part_one_sided(scopes__graph *graph);
 /* Chooses the edges that say enough to be part of a tree.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_choose(scopes__graph *graph);
@@ -139,6 +168,12 @@ int scopes__graph_span(scopes__graph *graph, uint32_t root);
 void scopes__graph_fini(scopes__graph *graph);
 
 /* --- clock_settle.c --- */
+
+/* Moves whole trees, but not that of the counter `fixed`, until nothing that
+ * was seen of two of them arrives before it was sent, by as little as that
+ * takes, if it is possible.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__graph_part_trees(scopes__graph *graph, uint32_t fixed);
 
 /* Moves the lines of all counters but the roots until no operation on any edge
  * arrives before it was sent, if that is possible.

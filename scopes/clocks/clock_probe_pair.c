@@ -16,10 +16,11 @@ static int walk(const scopes_series *upper, const scopes_series *lower,
     int err = 0;
 
     for (size_t i = 0; i < upper->count && !err; i++) {
-        const eventspace_trace *above = &upper->events[i], *below;
+        const eventspace_trace *above = scopes_event_at(upper->events, i),
+                               *below;
         if (matches[i] == SCOPES_MISSING)
             continue;
-        below = &lower->events[matches[i]];
+        below = scopes_event_at(lower->events, matches[i]);
         if (above->status || below->status)
             continue;
         pair.t1 = above->start;
@@ -51,7 +52,20 @@ int scopes__probe_pairs_each(const scopes_event_table *event_table,
         err = scopes_match(&matches, upper, lower);
         if (!err)
             err = walk(upper, lower, matches, each, context);
-        free(matches);
+        scopes_match_free(matches);
     }
     return err;
+}
+
+void scopes__probe_pairs_choose(const scopes_topology *topology,
+                                bool *collectors)
+{
+    for (uint32_t i = 0; i < topology->collectors; i++) {
+        const scopes_hop *hop = &topology->hops[i];
+        if (hop->upper == PATHS_NONE || !hop->remote ||
+            hop->lower == PATHS_NONE)
+            continue;
+        collectors[hop->upper] = true;
+        collectors[hop->lower] = true;
+    }
 }

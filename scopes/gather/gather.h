@@ -38,8 +38,8 @@ typedef struct scopes_gather_options {
     uint32_t messages;        /* how many a gatherer keeps for the next one: how
                                  far that may lag; 0: 16 */
     /* A filter at each leaf; what is 0 or NULL is not looked at. */
-    const char *collectors; /* ids and patterns of names: "1 2 t0.*" */
-    const char *threads;    /* numbers: "0,3-5" */
+    const char *collectors; /* ids, and names or patterns: "1 2 t0.*" */
+    const char *threads;    /* numbers, and names or patterns: "0,3-5" */
     const char *verbs;      /* "write exchange" */
     uint64_t min_ns;        /* shorter operations are left out */
     /* Each leaf sends sums over windows of this length, not tuples; 0: no */
@@ -71,6 +71,9 @@ typedef enum scopes_record_kind {
     SCOPES_RECORD_MAP,        /* a piece of the run's map, at `index` of `span`
                                  bytes; where the tree was asked for it */
     SCOPES_RECORD_PROBLEM,    /* a text: what cannot be gathered any more */
+    SCOPES_RECORD_SCHEDULING, /* `count` of a process's eventspace_scheduling,
+                                 from `index`; those before are gone */
+    SCOPES_RECORD_DEFINITION, /* the bytes of one, that with this `index` */
     SCOPES_RECORD_KINDS,
 } scopes_record_kind;
 

@@ -4,6 +4,9 @@
 
 #include <string.h>
 
+#include "eventspace/collect/scheduling.h"
+#include "eventspace/define/definition.h"
+
 /* --- making --- */
 
 void scopes__gather_begin(gather_writer *w, void *data, size_t capacity,
@@ -106,6 +109,12 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
     case SCOPES_RECORD_STATISTICS:
         each = sizeof(scopes_statistic);
         break;
+    case SCOPES_RECORD_SCHEDULING:
+        return part->bytes == part->count * sizeof(eventspace_scheduling) &&
+               !part->name_bytes;
+    case SCOPES_RECORD_DEFINITION:
+        return part->bytes < EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
+               !part->name_bytes;
     case SCOPES_RECORD_META:
         return part->bytes <= EVENTSPACE_META_MAX_BYTES && !part->name_bytes;
     case SCOPES_RECORD_MAP:

@@ -13,7 +13,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eventspace/collect/scheduling.h"
+#include "eventspace/define/definition.h"
 #include "eventspace/run/run.h"
+#include "eventspace/run/run_map.h"
 #include "pastset/array.h"
 #include "scopes/archive/archive.h"
 
@@ -27,6 +30,8 @@ typedef struct mirror_stream {
 
 typedef struct mirror_process {
     scopes_archive_writer *archive; /* NULL: not yet */
+    pastset_space *side;            /* of the next two; NULL: not yet */
+    pastset_element *scheduling, *definitions;
     mirror_stream *streams;
     size_t stream_count, stream_at;
     eventspace_meta meta;
@@ -56,7 +61,6 @@ static int no_memory(void)
 
 static int map_take(scopes_mirror *m, const paths_map *app)
 {
-    char name[4096];
     int err = paths_map_copy(&m->map, app);
 
     if (err)
@@ -66,17 +70,12 @@ static int map_take(scopes_mirror *m, const paths_map *app)
     if (!m->processes)
         return no_memory();
     m->process_count = app->process_count;
-    if (!m->directory)
-        return 0;
-    err = eventspace_run_file(name, sizeof(name), m->directory, "pathmap",
-                              ".dot");
-    return err ? err : paths_map_save(m->map, name);
+    return m->directory ? eventspace_run_map_save(m->directory, m->map) : 0;
 }
 
 int scopes_mirror_place(const char *directory)
 {
     struct stat is;
-    char name[4096];
 
     if (mkdir(directory, 0777) != 0 && errno != EEXIST)
         return pastset_fail(pastset_status_from_errno(errno), "%s: %s",
@@ -84,8 +83,7 @@ int scopes_mirror_place(const char *directory)
     if (stat(directory, &is) == 0 && !S_ISDIR(is.st_mode))
         return pastset_fail(PASTSET_EEXIST, "%s: it is no directory",
                             directory);
-    snprintf(name, sizeof(name), "%s/pathmap.dot", directory);
-    if (stat(name, &is) == 0)
+    if (eventspace_run_is_there(directory) == 0)
         return pastset_fail(PASTSET_EEXIST,
                             "%s: there is a run in it; give a new directory",
                             directory);
@@ -192,6 +190,82 @@ static int stream_end_take(mirror_process *h, const scopes_record *r)
         return 0;
     return scopes_archive_end_stream(h->archive, r->stream,
                                      r->index - stream->left_out, r->span);
+}
+
+/* --- what is beside the tuples --- */
+
+/* Makes an element of the process's file, and the file if it is the first. */
+static int side_open(pastset_element **out, const scopes_mirror *m,
+                     mirror_process *h, const pastset_element_options *element)
+{
+    const char *name = m->map->processes[h - m->processes].name;
+    char file[4096];
+    pastset_space_options space = {.path = file};
+    int err = eventspace_run_file(file, sizeof(file), m->directory, name,
+                                  EVENTSPACE_SIDE_SUFFIX);
+
+    if (!err && !h->side)
+        err = pastset_space_create(&h->side, &space);
+    return err ? err : pastset_element_create(out, h->side, element);
+}
+
+static int scheduling_open(const scopes_mirror *m, mirror_process *h)
+{
+    pastset_type type;
+    pastset_element_options element = {.name = EVENTSPACE_SCHEDULING_NAME,
+                                       .type = &type,
+                                       .policy = PASTSET_DISCARD,
+                                       .capacity = EVENTSPACE_SCHEDULING_TUPLES,
+                                       .on_demand = true};
+    int err = pastset_type_parse(&type, EVENTSPACE_SCHEDULING_TYPE);
+
+    return err ? err : side_open(&h->scheduling, m, h, &element);
+}
+
+static int scheduling_take(const scopes_mirror *m, mirror_process *h,
+                           const scopes_record *r)
+{
+    const unsigned char *at = r->body;
+    int err = 0;
+
+    if (!m->directory)
+        return 0;
+    if (!h->scheduling)
+        err = scheduling_open(m, h);
+    for (uint32_t i = 0; i < r->count && !err; i++)
+        err =
+            pastset_write(h->scheduling, at + i * sizeof(eventspace_scheduling),
+                          sizeof(eventspace_scheduling), PASTSET_NOWAIT, NULL);
+    return err;
+}
+
+static int definitions_open(const scopes_mirror *m, mirror_process *h)
+{
+    pastset_type type;
+    pastset_element_options element = {.name = EVENTSPACE_DEFINITIONS_NAME,
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = EVENTSPACE_DEFINITIONS_MAX,
+                                       .on_demand = true};
+    int err = pastset_type_parse(&type, EVENTSPACE_DEFINITIONS_TYPE);
+
+    return err ? err : side_open(&h->definitions, m, h, &element);
+}
+
+/* One that is damaged is told of by whoever reads the mirror. */
+static int definition_take(const scopes_mirror *m, mirror_process *h,
+                           const scopes_record *r)
+{
+    int err = 0;
+
+    if (!m->directory)
+        return 0;
+    if (!h->definitions)
+        err = definitions_open(m, h);
+    if (!err)
+        err = pastset_write(h->definitions, r->body, r->bytes, PASTSET_NOWAIT,
+                            NULL);
+    return err;
 }
 
 /* --- meta, map --- */
@@ -302,6 +376,10 @@ static int process_record(scopes_mirror *m, const scopes_record *r)
         return stream_end_take(h, r);
     case SCOPES_RECORD_META:
         return meta_take(m, h, r);
+    case SCOPES_RECORD_SCHEDULING:
+        return scheduling_take(m, h, r);
+    case SCOPES_RECORD_DEFINITION:
+        return definition_take(m, h, r);
     case SCOPES_RECORD_LEDGER:
         return ledger_take(m, h, r);
     default:
@@ -390,6 +468,8 @@ int scopes_mirror_close(scopes_mirror *m)
         r = scopes_archive_writer_close(m->processes[i].archive);
         err = err ? err : r;
         free(m->processes[i].streams);
+        if (m->processes[i].side)
+            pastset_space_close(m->processes[i].side);
     }
     free(m->processes);
     if (m->map)

@@ -169,8 +169,8 @@ static const scopes_column columns[] = {
     {"bytes", "bytes", SCOPES_COUNT},
     {"total_ns", "total ms", SCOPES_TIME_NS},
     {"mean_ns", "mean ms", SCOPES_TIME_NS},
-    {"least_ns", "least ms", SCOPES_TIME_NS},
-    {"most_ns", "most ms", SCOPES_TIME_NS},
+    {"min_ns", "min ms", SCOPES_TIME_NS},
+    {"max_ns", "max ms", SCOPES_TIME_NS},
 };
 
 static void window_text(scopes_table *table, uint64_t ns)

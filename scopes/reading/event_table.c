@@ -1,18 +1,29 @@
 /* event_table.c - trace tuples by collector.
  *
- * Two passes: one counts what each collector has, one puts each tuple in its
- * place; all series lie behind each other in one piece of memory. The source
- * is walked twice when that gives the same both times and costs little; else
- * all that is wanted is taken into memory first. Whether a series is in order
- * is seen while it is filled in; as a rule it is. */
+ * First a walk over each process of the source, which lists where the wanted
+ * tuples are: those that stay in the files of the run are left there, others,
+ * such as those of archives, are kept in blocks. The walks are done by all
+ * processors. What they list is cut into parts. Each part counts what it has of
+ * each collector; so for each part and collector it is known where in which
+ * series its tuples go; and each part puts them there. Both are done by all
+ * processors, and come to the same as if one had gone through the list. Whether
+ * a series is in order is seen meanwhile; as a rule it is.
+ *
+ * What is put into the series are the tuples, or, where these would be too
+ * much, their places in the space of their process. */
 #include "scopes/reading/event_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
+#include "pastset/space.h"
 #include "pastset/status.h"
-#include "scopes/reading/stack_internal.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/memo_internal.h"
+#include "scopes/parallel/parallel_internal.h"
 #include "scopes/reading/reading_internal.h"
+#include "scopes/reading/sort_internal.h"
 
 /* The id of a node that is a collector; UINT64_MAX of others. */
 static int map_id(const paths_map *map, uint32_t node, uint64_t *id)
@@ -23,8 +34,10 @@ static int map_id(const paths_map *map, uint32_t node, uint64_t *id)
     return paths_node_number(map, &map->nodes[node], "id", UINT64_MAX, id);
 }
 
-/* The collectors of the map: where each stands. */
-static int series_make(scopes_event_table *event_table)
+/* The collectors of the map: where each stands; and what the processes of a run
+ * have defined. */
+static int series_make(scopes_event_table *event_table,
+                       const eventspace_run *run)
 {
     const paths_map *map = event_table->map;
     uint64_t id;
@@ -37,6 +50,8 @@ static int series_make(scopes_event_table *event_table)
         if (id < map->node_count && id >= event_table->collectors)
             event_table->collectors = (uint32_t)id + 1;
     }
+    if (run && eventspace_run_ids(run) > event_table->collectors)
+        event_table->collectors = eventspace_run_ids(run);
     event_table->series =
         calloc(event_table->collectors + 1u, sizeof(*event_table->series));
     if (!event_table->series)
@@ -51,22 +66,30 @@ static int series_make(scopes_event_table *event_table)
             event_table->series[id].process = map->nodes[i].process;
         }
     }
+    for (uint32_t i = 0; run && i < event_table->collectors; i++) {
+        const eventspace_run_definition *defined =
+            eventspace_run_definition_of(run, i);
+        if (defined)
+            event_table->series[i].process = (uint32_t)defined->process;
+    }
     return 0;
 }
 
-static int event_table_create(scopes_event_table **out, const paths_map *map)
+static int event_table_create(scopes_event_table **out, const paths_map *map,
+                              const eventspace_run *run)
 {
     scopes_event_table *event_table = calloc(1, sizeof(*event_table));
     int err;
 
     *out = NULL;
     if (!event_table)
-        return pastset_no_memory("for a store");
+        return scopes__no_room("for a store");
     event_table->map = map;
+    event_table->memo = scopes__memo_create();
     event_table->ledgers =
         calloc(map->process_count + 1u, sizeof(*event_table->ledgers));
-    err = event_table->ledgers
-              ? series_make(event_table)
+    err = event_table->ledgers && event_table->memo
+              ? series_make(event_table, run)
               : pastset_no_memory("for %u processes", map->process_count);
     if (err) {
         scopes_event_table_destroy(event_table);
@@ -80,151 +103,159 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
 {
     if (!event_table)
         return;
-    scopes_stack memory = {.events = event_table->memory,
-                           .mapped_bytes = event_table->memory_bytes};
-    scopes__stack_fini(&memory);
+    scopes__memo_destroy(event_table->memo);
+    scopes__free(event_table->memory);
     free(event_table->series);
     free(event_table->ledgers);
     free(event_table->before);
     free(event_table);
 }
 
-/* --- filling --- */
+/* --- the list --- */
 
-/* A series while it is filled. */
-typedef struct filling {
-    eventspace_trace *next; /* where its next tuple goes */
-    eventspace_trace *end;
-    uint64_t count;
-    uint64_t start; /* of its last tuple */
+#define PART_TUPLES (256u * 1024)
+#define BLOCK_TUPLES (64u * 1024) /* of those that are kept */
+
+/* Tuples behind each other. */
+typedef struct extent {
+    const eventspace_trace *events;
+    size_t count;
+    uint32_t process; /* in whose space they are; PATHS_NONE: they are kept */
+    eventspace_stream stream; /* where they were borrowed */
+    uint64_t index;
+} extent;
+
+typedef struct block {
+    struct block *next;
+    size_t count;
+    eventspace_trace events[];
+} block;
+
+/* What a part has of a collector. */
+typedef struct share {
+    uint64_t next;  /* their number; then where in the series the next goes, */
+    uint64_t end;   /* and where no more may */
+    uint64_t first; /* the starts of the first and last of them */
+    uint64_t last;
+    uint32_t process; /* of their extents */
     bool disorder;
-} filling;
+    bool elsewhere; /* they are not all in the space of one process */
+} share;
+
+/* Some extents, of the first and last of which not all. */
+typedef struct part {
+    size_t extent, from; /* where it begins */
+    size_t count;
+} part;
+
+/* What a walk has come to. */
+typedef struct listed {
+    extent *extents;
+    size_t extent_count, total;
+    block *blocks; /* the last one first */
+} listed;
 
 typedef struct loading {
     scopes_event_table *event_table;
-    filling *series; /* by collector; a last one for all strange ones */
-    bool more;       /* there were more than had been counted */
-    scopes_stack kept;
+    scopes_source *source;
+    const scopes_filter *filter;
+    bool borrows;
+    listed *walks; /* one for each process */
+    size_t walk_count;
+
+    extent *extents; /* of all walks */
+    size_t extent_count, total;
+
+    part *parts;
+    size_t part_count;
+    share *shares;   /* [part * (collectors + 1) + collector]; a last one for
+                        those that no collector has */
+    uint64_t *begin; /* by collector: the first of its series */
+    const unsigned char **bases; /* by process: of its space, if places are
+                                    to be told; NULL: there is none */
+    uint32_t *places;            /* one of the two */
+    eventspace_trace *tuples;
 } loading;
 
-/* Its place among `series`. */
-static inline uint32_t place(const loading *l, const eventspace_trace *event)
+static void listed_free(listed *l)
 {
-    return event->collector < l->event_table->collectors
-               ? event->collector
-               : l->event_table->collectors;
-}
-
-static int loading_begin(loading *l, scopes_event_table *event_table)
-{
-    *l = (loading){.event_table = event_table};
-    l->series = calloc(event_table->collectors + 1u, sizeof(*l->series));
-    if (!l->series)
-        return pastset_no_memory("for %u collectors", event_table->collectors);
-    return 0;
+    while (l->blocks) {
+        block *next = l->blocks->next;
+        scopes__free(l->blocks);
+        l->blocks = next;
+    }
+    free(l->extents);
 }
 
 static void loading_end(loading *l)
 {
-    scopes__stack_fini(&l->kept);
-    free(l->series);
+    for (size_t i = 0; i < l->walk_count; i++)
+        listed_free(&l->walks[i]);
+    free(l->walks);
+    free(l->extents);
+    free(l->parts);
+    scopes__free(l->shares);
+    free(l->begin);
+    free(l->bases);
 }
 
-static int count_batch(const scopes_batch *batch, void *context)
+static int extent_add(listed *l, const extent *added)
 {
-    loading *l = context;
+    extent *last = l->extent_count ? &l->extents[l->extent_count - 1] : NULL;
+    extent *more;
 
-    for (size_t i = 0; i < batch->count; i++)
-        l->series[place(l, &batch->events[i])].count++;
+    l->total += added->count;
+    if (last && last->events + last->count == added->events &&
+        last->process == added->process &&
+        last->stream.present == added->stream.present) {
+        last->count += added->count;
+        return 0;
+    }
+    more = pastset_array_grow(l->extents, l->extent_count, sizeof(*more));
+    if (!more)
+        return scopes__no_room("for a list of events");
+    l->extents = more;
+    more[l->extent_count++] = *added;
     return 0;
 }
 
-static int keep_batch(const scopes_batch *batch, void *context)
+static int block_add(listed *l)
 {
-    loading *l = context;
-    scopes_stack *kept = &l->kept;
-    int err = scopes__stack_reserve(kept, kept->count + batch->count);
+    block *more =
+        scopes__allocate(sizeof(*more) + BLOCK_TUPLES * sizeof(*more->events));
 
-    if (err)
-        return err;
-    memcpy(kept->events + kept->count, batch->events,
-           batch->count * sizeof(*batch->events));
-    kept->count += batch->count;
-    return count_batch(batch, l);
-}
-
-/* Gives each series its part of the memory. */
-static int memory_divide(loading *l)
-{
-    scopes_event_table *event_table = l->event_table;
-    scopes_stack memory = {0};
-    size_t count = 0;
-    int err;
-
-    /* Numbers that no collector has are as strange as too large ones. */
-    for (uint32_t i = 0; i < event_table->collectors; i++) {
-        if (event_table->series[i].node == PATHS_NONE) {
-            event_table->strange += l->series[i].count;
-            l->series[i].count = 0;
-        }
-        count += l->series[i].count;
-    }
-    event_table->strange += l->series[event_table->collectors].count;
-    l->series[event_table->collectors].count = 0;
-    err = scopes__stack_reserve(&memory, count);
-    if (err)
-        return err;
-    event_table->memory = memory.events;
-    event_table->memory_bytes = memory.mapped_bytes;
-    for (uint32_t i = 0; i <= event_table->collectors; i++) {
-        l->series[i].next = memory.events;
-        if (l->series[i].count)
-            memory.events += l->series[i].count;
-        l->series[i].end = memory.events;
-    }
+    if (!more)
+        return scopes__no_room("for trace tuples");
+    more->next = l->blocks;
+    more->count = 0;
+    l->blocks = more;
     return 0;
 }
 
-static void fill(loading *l, const eventspace_trace *events, size_t count)
+static int keep(listed *l, const eventspace_trace *events, size_t count)
 {
-    for (size_t i = 0; i < count; i++) {
-        filling *f = &l->series[place(l, &events[i])];
-        if (__builtin_expect(f->next == f->end, 0)) {
-            l->more |= f->count > 0; /* else it is a strange one */
-            continue;
-        }
-        f->disorder |= events[i].start <= f->start;
-        f->start = events[i].start;
-        *f->next++ = events[i];
-    }
-}
-
-static int fill_batch(const scopes_batch *batch, void *context)
-{
-    fill(context, batch->events, batch->count);
-    return 0;
-}
-
-/* Sorts the series, and shows them. */
-static int series_finish(loading *l)
-{
-    eventspace_trace *begin = l->event_table->memory;
-    scopes_stack spare = {0};
     int err = 0;
 
-    for (uint32_t i = 0; i < l->event_table->collectors && !err; i++) {
-        scopes_series *series = &l->event_table->series[i];
-        series->events = begin;
-        series->count = (size_t)(l->series[i].next - begin);
-        if (l->series[i].disorder)
-            err = scopes__sort(begin, series->count, &spare);
-        begin = l->series[i].end;
+    while (count > 0 && !err) {
+        size_t some;
+        if (!l->blocks || l->blocks->count == BLOCK_TUPLES)
+            err = block_add(l);
+        if (err)
+            break;
+        some = BLOCK_TUPLES - l->blocks->count;
+        some = count < some ? count : some;
+        memcpy(&l->blocks->events[l->blocks->count], events,
+               some * sizeof(*events));
+        err = extent_add(
+            l, &(extent){.events = &l->blocks->events[l->blocks->count],
+                         .count = some,
+                         .process = PATHS_NONE});
+        l->blocks->count += some;
+        events += some;
+        count -= some;
     }
-    scopes__stack_fini(&spare);
     return err;
 }
-
-/* --- loading --- */
 
 static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
 {
@@ -234,83 +265,364 @@ static void ledger_add(scopes_ledger *ledger, const scopes_ledger *more)
     ledger->filtered += more->filtered;
 }
 
-/* Walks all processes. `ledgers`: notes what there was. */
-static int walk(loading *l, scopes_source *source, const scopes_filter *filter,
-                scopes_each *each, bool ledgers)
+static int take_batch(listed *l, const scopes_batch *batch)
 {
-    scopes_event_table *event_table = l->event_table;
-    int err = 0;
+    if (!batch->borrowed)
+        return keep(l, batch->events, batch->count);
+    return extent_add(l, &(extent){.events = batch->events,
+                                   .count = batch->count,
+                                   .process = (uint32_t)batch->process,
+                                   .stream = *batch->borrowed,
+                                   .index = batch->index});
+}
 
-    for (uint32_t i = 0; i < event_table->map->process_count && !err; i++) {
-        err = scopes_source_each(source, i, filter, each, l,
-                                 ledgers ? &event_table->ledgers[i] : NULL);
-        if (ledgers)
-            ledger_add(&event_table->ledger, &event_table->ledgers[i]);
+static int list_process(size_t process, void *context)
+{
+    loading *l = context;
+    scopes_cursor *cursor;
+    scopes_batch batch;
+    int ended = 0,
+        err = scopes__cursor_open(&cursor, l->source, l->filter, process, 1);
+
+    if (err)
+        return err;
+    if (l->borrows)
+        scopes__cursor_borrow(cursor);
+    while (!err && !ended) {
+        ended = scopes_cursor_next(cursor, &batch);
+        if (!ended)
+            err = take_batch(&l->walks[process], &batch);
     }
+    if (!err && ended != PASTSET_EAGAIN)
+        err = ended;
+    scopes_cursor_ledger(cursor, &l->event_table->ledgers[process]);
+    scopes_cursor_close(cursor);
     return err;
 }
 
-/* Was there just what had been counted? */
-static bool is_filled(const loading *l)
+static int walks_make(loading *l, size_t count)
 {
-    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
-        if (l->series[i].next != l->series[i].end)
-            return false;
-    }
-    return !l->more;
+    l->walks = calloc(count + 1, sizeof(*l->walks));
+    l->walk_count = l->walks ? count : 0;
+    return l->walks ? 0 : pastset_no_memory("for a list of events");
 }
 
-/* Forgets what a first attempt came to. */
-static void loading_again(loading *l)
+/* One list of all that the walks have come to. */
+static int walks_join(loading *l)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < l->walk_count; i++) {
+        count += l->walks[i].extent_count;
+        l->total += l->walks[i].total;
+    }
+    l->extents = malloc((count + 1) * sizeof(*l->extents));
+    if (!l->extents)
+        return pastset_no_memory("for a list of events");
+    for (size_t i = 0; i < l->walk_count; i++) {
+        const listed *walk = &l->walks[i];
+        if (walk->extent_count)
+            memcpy(&l->extents[l->extent_count], walk->extents,
+                   walk->extent_count * sizeof(*l->extents));
+        l->extent_count += walk->extent_count;
+    }
+    return 0;
+}
+
+static int list(loading *l)
 {
     scopes_event_table *event_table = l->event_table;
-    scopes_stack memory = {.events = event_table->memory,
-                           .mapped_bytes = event_table->memory_bytes};
+    int err = walks_make(l, event_table->map->process_count);
 
-    scopes__stack_fini(&memory);
-    event_table->memory = NULL;
-    event_table->memory_bytes = 0;
-    event_table->strange = 0;
-    event_table->ledger = (scopes_ledger){0};
-    memset(event_table->ledgers, 0,
-           event_table->map->process_count * sizeof(*event_table->ledgers));
-    memset(l->series, 0, (event_table->collectors + 1u) * sizeof(*l->series));
-    l->more = false;
+    if (!err)
+        err = scopes__parallel(l->walk_count, list_process, l);
+    for (size_t i = 0; i < l->walk_count; i++)
+        ledger_add(&event_table->ledger, &event_table->ledgers[i]);
+    return err ? err : walks_join(l);
 }
 
-static int load_kept(loading *l, scopes_source *source,
-                     const scopes_filter *filter)
-{
-    int err = walk(l, source, filter, keep_batch, true);
+/* --- counting --- */
 
-    if (err)
-        return err;
-    err = memory_divide(l);
-    if (err)
-        return err;
-    fill(l, l->kept.events, l->kept.count);
-    return series_finish(l);
+static int parts_make(loading *l)
+{
+    size_t at = 0, from = 0, left = l->total;
+    size_t columns = l->event_table->collectors + 1u;
+
+    l->part_count = l->total / PART_TUPLES + 1;
+    l->parts = calloc(l->part_count, sizeof(*l->parts));
+    l->shares = scopes__allocate(l->part_count * columns * sizeof(*l->shares));
+    l->begin = calloc(columns, sizeof(*l->begin));
+    if (!l->parts || !l->shares || !l->begin)
+        return pastset_no_memory("for %zu collectors", columns);
+    memset(l->shares, 0, l->part_count * columns * sizeof(*l->shares));
+    for (size_t p = 0; p < l->part_count; p++) {
+        size_t count = left < PART_TUPLES ? left : PART_TUPLES;
+        l->parts[p] = (part){at, from, count};
+        left -= count;
+        while (count > 0 && count >= l->extents[at].count - from) {
+            count -= l->extents[at++].count - from;
+            from = 0;
+        }
+        from += count;
+    }
+    return 0;
 }
 
-/* Without keeping anything twice: counts, and then fills in. */
-static int load_counted(loading *l, scopes_source *source,
-                        const scopes_filter *filter)
+/* Goes through the extents of a part. */
+typedef void visiting(loading *l, share *shares, const eventspace_trace *events,
+                      size_t count, uint32_t process);
+
+static inline __attribute__((always_inline)) void
+part_visit(loading *l, size_t number, visiting *visit)
 {
-    int err = walk(l, source, filter, count_batch, true);
+    const part *p = &l->parts[number];
+    share *shares = &l->shares[number * (l->event_table->collectors + 1u)];
+    size_t from = p->from, left = p->count;
+
+    for (const extent *e = &l->extents[p->extent]; left > 0; e++, from = 0) {
+        size_t count = e->count - from < left ? e->count - from : left;
+        visit(l, shares, e->events + from, count, e->process);
+        left -= count;
+    }
+}
+
+/* Its place among `shares`. */
+static inline uint32_t place(const loading *l, const eventspace_trace *event)
+{
+    return event->collector < l->event_table->collectors
+               ? event->collector
+               : l->event_table->collectors;
+}
+
+static void count_extent(loading *l, share *shares,
+                         const eventspace_trace *events, size_t count,
+                         uint32_t process)
+{
+    for (size_t i = 0; i < count; i++) {
+        share *s = &shares[place(l, &events[i])];
+        if (__builtin_expect(s->next++ == 0, 0)) {
+            s->first = s->last = events[i].start;
+            s->process = process;
+            continue;
+        }
+        s->elsewhere |= s->process != process;
+        s->disorder |= events[i].start <= s->last;
+        s->last = events[i].start;
+    }
+}
+
+static int count_part(size_t number, void *context)
+{
+    part_visit(context, number, count_extent);
+    return 0;
+}
+
+/* Joins what the parts have of a collector: where each of them puts it, and,
+ * into the first one, what is so of all of them. Gives how many these are. */
+static uint64_t join(loading *l, uint32_t collector, uint64_t begin)
+{
+    size_t columns = l->event_table->collectors + 1u;
+    share all = {0};
+
+    for (size_t p = 0; p < l->part_count; p++) {
+        share *s = &l->shares[p * columns + collector];
+        uint64_t count = s->next;
+        s->next = begin + all.next;
+        s->end = s->next + count;
+        if (count == 0)
+            continue;
+        if (all.next > 0) {
+            all.disorder |= s->first <= all.last;
+            all.elsewhere |= s->process != all.process;
+        } else {
+            all.process = s->process;
+        }
+        all.disorder |= s->disorder;
+        all.elsewhere |= s->elsewhere;
+        all.last = s->last;
+        all.next += count;
+    }
+    l->shares[collector].disorder = all.disorder;
+    l->shares[collector].elsewhere = all.elsewhere;
+    l->shares[collector].process = all.process;
+    return all.next;
+}
+
+/* Gives each series its part of the memory: says how many tuples all have. */
+static uint64_t divide(loading *l)
+{
+    scopes_event_table *event_table = l->event_table;
+    size_t columns = event_table->collectors + 1u;
+    uint64_t count = 0;
+
+    for (uint32_t i = 0; i < columns; i++) {
+        scopes_series *series = &event_table->series[i];
+        uint64_t of_it = join(l, i, count);
+        l->begin[i] = count;
+        /* Numbers that no collector has are as strange as too large ones. */
+        if (i < event_table->collectors &&
+            (series->node != PATHS_NONE || series->process != PATHS_NONE)) {
+            series->count = of_it;
+            count += of_it;
+            continue;
+        }
+        event_table->strange += of_it;
+        for (size_t p = 0; p < l->part_count; p++)
+            l->shares[p * columns + i].end = 0;
+    }
+    return count;
+}
+
+/* --- filling --- */
+
+/* Strange tuples have no place; and what is overwritten while it is read may
+ * have more of a collector than was counted. */
+static void put_tuples(loading *l, share *shares,
+                       const eventspace_trace *events, size_t count,
+                       uint32_t process)
+{
+    (void)process;
+    for (size_t i = 0; i < count; i++) {
+        share *s = &shares[place(l, &events[i])];
+        if (__builtin_expect(s->next < s->end, 1))
+            l->tuples[s->next++] = events[i];
+    }
+}
+
+static void put_places(loading *l, share *shares,
+                       const eventspace_trace *events, size_t count,
+                       uint32_t process)
+{
+    const unsigned char *base = l->bases[process];
+
+    for (size_t i = 0; i < count; i++) {
+        share *s = &shares[place(l, &events[i])];
+        size_t offset =
+            (size_t)((const unsigned char *)(const void *)&events[i] - base);
+        if (__builtin_expect(s->next < s->end, 1))
+            l->places[s->next++] = (uint32_t)(offset / SCOPES_PLACE_BYTES);
+    }
+}
+
+static int put_part(size_t number, void *context)
+{
+    loading *l = context;
+
+    if (l->places)
+        part_visit(l, number, put_places);
+    else
+        part_visit(l, number, put_tuples);
+    return 0;
+}
+
+/* Shows a series, in its order. */
+static int series_finish(size_t number, void *context)
+{
+    loading *l = context;
+    scopes_series *series = &l->event_table->series[number];
+    const share *all = &l->shares[number];
+    uint64_t begin = l->begin[number];
+
+    if (series->count == 0)
+        return 0;
+    if (!l->places) {
+        series->events.base =
+            (const unsigned char *)(const void *)&l->tuples[begin];
+        return all->disorder ? scopes__sort(&l->tuples[begin], series->count)
+                             : 0;
+    }
+    series->events = (scopes_events){l->bases[all->process], &l->places[begin]};
+    return all->disorder ? scopes__sort_places(&l->places[begin], series->count,
+                                               series->events.base)
+                         : 0;
+}
+
+/* --- places instead of tuples --- */
+
+/* Are all tuples within reach of places: in the space of one process for each
+ * collector, and not too far into it? */
+static bool are_places(const loading *l)
+{
+    const uint64_t reach = (uint64_t)UINT32_MAX * SCOPES_PLACE_BYTES;
+
+    for (size_t i = 0; i < l->extent_count; i++) {
+        const extent *e = &l->extents[i];
+        if (e->process == PATHS_NONE || !l->bases[e->process] ||
+            (uint64_t)((const unsigned char *)(const void *)(e->events +
+                                                             e->count) -
+                       l->bases[e->process]) > reach)
+            return false;
+    }
+    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
+        if (l->event_table->series[i].count && l->shares[i].elsewhere)
+            return false;
+    }
+    return true;
+}
+
+static int bases_find(loading *l, scopes_source *source)
+{
+    const paths_map *map = l->event_table->map;
+    uint64_t bytes;
+
+    l->bases = calloc(map->process_count + 1u, sizeof(*l->bases));
+    if (!l->bases)
+        return pastset_no_memory("for %u processes", map->process_count);
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        pastset_space *space =
+            eventspace_run_process_at(scopes_source_run(source), i)->space;
+        if (space)
+            l->bases[i] = pastset_space_memory(space, &bytes);
+    }
+    return 0;
+}
+
+/* --- loading --- */
+
+/* Is all that was borrowed as it was? */
+static bool are_there(const loading *l)
+{
+    for (size_t i = 0; i < l->extent_count; i++) {
+        const extent *e = &l->extents[i];
+        if (e->process != PATHS_NONE &&
+            !eventspace_stream_is_there(&e->stream, e->index))
+            return false;
+    }
+    return true;
+}
+
+/* From the list to the series. `source` NULL: all tuples are kept.
+ * PASTSET_EAGAIN: somebody has overwritten what was borrowed. */
+static int distribute(loading *l, scopes_source *source)
+{
+    scopes_event_table *event_table = l->event_table;
+    uint64_t count;
+    int err = parts_make(l);
 
     if (err)
         return err;
-    err = memory_divide(l);
+    err = scopes__parallel(l->part_count, count_part, l);
     if (err)
         return err;
-    err = walk(l, source, filter, fill_batch, false);
-    if (err)
-        return err;
-    if (is_filled(l))
-        return series_finish(l);
-    /* So somebody does write: a process of another machine, say. */
-    loading_again(l);
-    return load_kept(l, source, filter);
+    count = divide(l);
+    if (source && scopes__is_too_much(count * EVENTSPACE_TRACE_BYTES)) {
+        err = bases_find(l, source);
+        if (err)
+            return err;
+        if (are_places(l))
+            event_table->memory = l->places =
+                scopes__allocate(count * sizeof(*l->places));
+    }
+    if (!event_table->memory)
+        event_table->memory = l->tuples =
+            scopes__allocate(count * sizeof(*l->tuples));
+    if (!event_table->memory)
+        return scopes__no_room("for trace tuples");
+    err = scopes__parallel(l->part_count, put_part, l);
+    if (!err && !are_there(l))
+        return PASTSET_EAGAIN;
+    return err ? err
+               : scopes__parallel(event_table->collectors, series_finish, l);
 }
 
 static int event_table_give(scopes_event_table **out,
@@ -324,53 +636,62 @@ static int event_table_give(scopes_event_table **out,
     return 0;
 }
 
-int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
-                            const scopes_filter *filter)
+static int load(scopes_event_table **out, scopes_source *source,
+                const scopes_filter *filter, bool borrows)
 {
     const paths_map *map = eventspace_run_map(scopes_source_run(source));
     scopes_event_table *event_table;
-    loading l;
+    loading l = {.source = source, .filter = filter, .borrows = borrows};
+    int err;
+
+    err = event_table_create(&event_table, map, scopes_source_run(source));
+    if (err)
+        return err;
+    event_table->all_times = !filter || (!filter->from_ticks &&
+                                         !filter->to_ticks && !filter->threads);
+    l.event_table = event_table;
+    err = list(&l);
+    if (!err)
+        err = distribute(&l, source);
+    loading_end(&l);
+    return event_table_give(out, event_table, err);
+}
+
+int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
+                            const scopes_filter *filter)
+{
     int err;
 
     *out = NULL;
-    err = event_table_create(&event_table, map);
-    if (err)
-        return err;
-    err = loading_begin(&l, event_table);
-    if (!err)
-        err = scopes_source_at_rest(source) ? load_counted(&l, source, filter)
-                                            : load_kept(&l, source, filter);
-    loading_end(&l);
-    return event_table_give(out, event_table, err);
+    err = load(out, source, filter, true);
+    /* So somebody does write: a process of another machine, say. */
+    return err == PASTSET_EAGAIN ? load(out, source, filter, false) : err;
 }
 
 int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
                               const eventspace_trace *events, size_t count,
                               const scopes_ledger *ledger)
 {
-    scopes_batch all = {.events = events, .count = count};
     scopes_event_table *event_table;
-    loading l;
+    loading l = {0};
     int err;
 
     *out = NULL;
-    err = event_table_create(&event_table, map);
+    err = event_table_create(&event_table, map, NULL);
     if (err)
         return err;
     event_table->ledger =
         ledger ? *ledger : (scopes_ledger){.recorded = count, .read = count};
-    err = loading_begin(&l, event_table);
-    if (err)
-        goto done;
-    err = count_batch(&all, &l);
-    if (err)
-        goto done;
-    err = memory_divide(&l);
-    if (err)
-        goto done;
-    fill(&l, events, count);
-    err = series_finish(&l);
-done:
+    l.event_table = event_table;
+    err = walks_make(&l, 1);
+    if (!err && count > 0)
+        err = extent_add(
+            l.walks,
+            &(extent){.events = events, .count = count, .process = PATHS_NONE});
+    if (!err)
+        err = walks_join(&l);
+    if (!err)
+        err = distribute(&l, NULL);
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }

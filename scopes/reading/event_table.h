@@ -1,41 +1,65 @@
-/* event_table.h - trace tuples in memory, by collector: what views are made
- * from.
+/* event_table.h - trace tuples by collector: what views are made from.
  *
- * Series are in the order of `start` (then of `sequence`, then of `thread`). A
+ * Series are in the order of `start` (then of `sequence`, then of `thread`). An
  * event table takes 36 bytes for each tuple that is wanted (twice that while a
- * run that goes on, or an archive, is loaded), so for large runs a window or
- * the collectors that a view needs are asked for.
+ * run that goes on, or an archive, is loaded). Where that is more than there is
+ * room for in memory (scopes/memory/memory.h), it takes 4 for each tuple that
+ * stays where it is in the files of a run that has ended, and refers to these.
+ * So for large runs a window or the collectors that a view needs are asked for.
  *
  * Threads:   an event table that is loaded may be read by any number of
- * threads. Ownership: load gives, free takes back. */
+ * threads. Ownership: load gives, free takes back, before the source. */
 #ifndef SCOPES_EVENT_TABLE_H
 #define SCOPES_EVENT_TABLE_H
 
 #include "scopes/reading/source.h"
 
+/* Where tuples are. */
+typedef struct scopes_events {
+    const unsigned char *base;
+    const uint32_t *at; /* of each: so many times SCOPES_PLACE_BYTES behind
+                           `base`; NULL: one behind the other */
+} scopes_events;
+
+#define SCOPES_PLACE_BYTES 4u /* as a trace tuple is aligned */
+
+static inline const eventspace_trace *scopes_event_at(scopes_events events,
+                                                      size_t i)
+{
+    size_t offset = events.at ? SCOPES_PLACE_BYTES * (size_t)events.at[i]
+                              : EVENTSPACE_TRACE_BYTES * i;
+
+    return (const eventspace_trace *)(const void *)(events.base + offset);
+}
+
 /* The tuples of one collector. */
 typedef struct scopes_series {
-    const eventspace_trace *events;
+    scopes_events events;
     size_t count;
     uint32_t node;    /* of the map; PATHS_NONE: no collector has this id */
-    uint32_t process; /* of the map */
+    uint32_t process; /* of the map; PATHS_NONE: nothing has this id */
 } scopes_series;
+
+/* What views share while several of them are made (scopes_views_make). */
+struct scopes__memo;
 
 typedef struct scopes_event_table {
     const paths_map *map;
     scopes_series *series;  /* by collector id */
-    uint32_t collectors;    /* highest id + 1 */
+    uint32_t collectors;    /* highest id + 1: of collectors, then of what
+                               processes define (eventspace_run_definition_of) */
     scopes_ledger *ledgers; /* by process */
     scopes_ledger ledger;   /* of all processes */
+    bool all_times;   /* it was asked for tuples of all times and threads */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
     uint64_t *before; /* by collector: what scopes_event_table_number has
                          counted; NULL: nothing */
-    eventspace_trace *memory; /* of all series */
-    size_t memory_bytes;
+    struct scopes__memo *memo;
+    void *memory; /* of all series: tuples, or where they are */
 } scopes_event_table;
 
-/* `filter` NULL: everything. Errors: PASTSET_ENOMEM. */
+/* `filter` NULL: everything. Errors: PASTSET_ENOMEM, PASTSET_ENOSPC. */
 int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
                             const scopes_filter *filter);
 /* NULL is allowed. */

@@ -1,16 +1,36 @@
-/* reading_internal.h - what the event table asks of its source, and the
- * snapshot of its event table. */
+/* reading_internal.h - what the event table asks of its source, the source of
+ * its cursor, and the snapshot of its event table. */
 #ifndef SCOPES_READING_INTERNAL_H
 #define SCOPES_READING_INTERNAL_H
 
+#include <stdatomic.h>
+
+#include "scopes/archive/archive.h"
+#include "scopes/reading/cursor.h"
 #include "scopes/reading/event_table.h"
 
 /* --- source.c --- */
 
+struct scopes_source {
+    eventspace_run *run;
+    scopes_archive **archives; /* by process; NULL: it has none */
+    const void *
+        *spaces; /* by process: which is watched (scopes/memory); NULL */
+    _Atomic(eventspace_trace *) spare; /* a buffer for the next cursor; NULL */
+};
+
 eventspace_run *scopes_source_run(const scopes_source *source);
-/* Nobody writes any more as far as is known, and there is no archive to be
- * unpacked: walking it twice gives the same, and costs little. */
-bool scopes_source_at_rest(const scopes_source *source);
+/* --- cursor.c --- */
+
+/* A cursor over `count` processes from `process` on. Threads: one for each
+ * process. Errors: as of scopes_cursor_open; PASTSET_EINVAL (no such process).
+ */
+int scopes__cursor_open(scopes_cursor **out, scopes_source *source,
+                        const scopes_filter *filter, size_t process,
+                        size_t count);
+/* From now on batches may be borrowed (eventspace_stream_borrow), and these may
+ * have any number of events: for who does not look at them at once. */
+void scopes__cursor_borrow(scopes_cursor *cursor);
 
 /* --- event_table.c --- */
 

@@ -106,19 +106,6 @@ static bool is_small(const scopes_snapshot *snapshot)
            events.recorded < (too_many ? too_many : TOO_MANY);
 }
 
-/* Only collectors on both sides of a hop between processes. */
-static void choose_hops(window *w, const scopes_snapshot *snapshot)
-{
-    for (uint32_t i = 0; i < snapshot->topology->collectors; i++) {
-        const scopes_hop *hop = &snapshot->topology->hops[i];
-        if (hop->upper == PATHS_NONE || !hop->remote ||
-            hop->lower == PATHS_NONE)
-            continue;
-        w->collectors[hop->upper] = true;
-        w->collectors[hop->lower] = true;
-    }
-}
-
 /* Clocks from tuples of hops between processes: from all of them, or from the
  * window by the clocks `first` and `more_ns` around it. */
 static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
@@ -131,12 +118,14 @@ static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
 
     if (err)
         goto done;
-    choose_hops(&w, snapshot);
-    if (!all)
-        set_times(&w, snapshot, first, more_ns);
+    all |= scopes_clocks_choose(snapshot->topology, w.collectors);
     filter.collectors = w.collectors;
-    filter.from_ticks = w.from_ticks;
-    filter.to_ticks = w.to_ticks;
+    filter.collector_count = snapshot->topology->collectors;
+    if (!all) {
+        set_times(&w, snapshot, first, more_ns);
+        filter.from_ticks = w.from_ticks;
+        filter.to_ticks = w.to_ticks;
+    }
     err = scopes_event_table_load(&event_table, snapshot->source, &filter);
     if (!err)
         err = scopes_clocks_create(out, snapshot->run, event_table,
@@ -243,6 +232,7 @@ static int load(scopes_snapshot *snapshot, const scopes_clocks *clocks)
             if (snapshot->topology->tops[i].collector != PATHS_NONE)
                 w.collectors[snapshot->topology->tops[i].collector] = true;
         filter.collectors = w.collectors;
+        filter.collector_count = snapshot->topology->collectors;
     }
     if (is_limited(snapshot)) {
         set_times(&w, snapshot, clocks, 0);
@@ -318,9 +308,13 @@ static int look_now(scopes_snapshot *snapshot)
     else
         err = look_at_all(snapshot, &first);
     scopes_clocks_destroy(first);
-    return err ? err
-               : scopes_pending_take(&snapshot->pending, snapshot->run,
-                                     snapshot->topology);
+    if (!err)
+        err = scopes_pending_take(&snapshot->pending, snapshot->run,
+                                  snapshot->topology);
+    if (!err)
+        err = scopes_scheduling_read(&snapshot->scheduling, snapshot->run,
+                                     snapshot->topology, snapshot->clocks);
+    return err;
 }
 
 static void forget(scopes_snapshot *snapshot)
@@ -328,7 +322,9 @@ static void forget(scopes_snapshot *snapshot)
     scopes_event_table_destroy(snapshot->event_table);
     scopes_clocks_destroy(snapshot->clocks);
     scopes_pending_destroy(snapshot->pending);
+    scopes_scheduling_destroy(snapshot->scheduling);
     snapshot->pending = NULL;
+    snapshot->scheduling = NULL;
     snapshot->event_table = NULL;
     snapshot->clocks = NULL;
 }

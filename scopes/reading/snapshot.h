@@ -17,6 +17,7 @@
 
 #include "scopes/clocks/clock.h"
 #include "scopes/causality/in_flight.h"
+#include "scopes/causality/off_processor.h"
 #include "scopes/reading/source.h"
 #include "scopes/reading/event_table.h"
 #include "scopes/causality/topology.h"
@@ -49,8 +50,9 @@ typedef struct scopes_snapshot {
     scopes_topology *topology;
     scopes_event_table *event_table;
     scopes_clocks *clocks;
-    scopes_pending_list *pending; /* now, whatever the window */
-    int64_t from_ns, to_ns;       /* what was asked for in the end */
+    scopes_pending_list *pending;  /* now, whatever the window */
+    scopes_scheduling *scheduling; /* of all there is, whatever the window */
+    int64_t from_ns, to_ns;        /* what was asked for in the end */
 } scopes_snapshot;
 
 /* Errors: PASTSET_EMAP, PASTSET_ENOMEM, PASTSET_EIO. */

@@ -45,7 +45,8 @@ typedef struct scopes_filter {
     /* By process, of the map: tuples whose [start, end] meets [from, to], in
      * the process's own ticks. NULL: from the first, to the last. */
     const uint64_t *from_ticks, *to_ticks;
-    const bool *collectors;           /* by id; NULL: all */
+    const bool *collectors;   /* by id; NULL: all, also definitions */
+    uint32_t collector_count; /* entries in it; ids beyond are not wanted */
     const paths_number_list *threads; /* by number; NULL: all */
 } scopes_filter;
 
@@ -57,6 +58,9 @@ typedef struct scopes_batch {
     uint64_t index; /* of the first; the others may have gaps in between */
     const eventspace_trace *events;
     size_t count;
+    /* Not NULL: they were borrowed from this stream, and are valid for as long
+     * as that says. Only for who has asked for it. */
+    const eventspace_stream *borrowed;
 } scopes_batch;
 
 /* A non-zero answer ends the walk and is returned. */

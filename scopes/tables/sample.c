@@ -8,14 +8,15 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/clocks/clock.h"
+#include "scopes/memory/memory_internal.h"
 
 int scopes__sample_add(scopes__sample *sample, int64_t value)
 {
     int64_t *more =
-        pastset_array_grow(sample->values, sample->count, sizeof(*more));
+        scopes__array_grow(sample->values, sample->count, sizeof(*more));
 
     if (!more)
-        return pastset_no_memory("for the view");
+        return scopes__no_room("for the view");
     sample->values = more;
     sample->values[sample->count++] = value;
     return 0;
@@ -23,7 +24,7 @@ int scopes__sample_add(scopes__sample *sample, int64_t value)
 
 void scopes__sample_fini(scopes__sample *sample)
 {
-    free(sample->values);
+    scopes__free(sample->values);
     *sample = (scopes__sample){0};
 }
 

@@ -26,9 +26,9 @@ void scopes__sample_fini(scopes__sample *sample);
         {"mean_ns", "mean ms", SCOPES_TIME_NS},                                \
         {"median_ns", "median ms", SCOPES_TIME_NS},                            \
         {"deviation_ns", "deviation ms", SCOPES_TIME_NS},                      \
-        {"least_ns", "least ms", SCOPES_TIME_NS},                              \
+        {"min_ns", "min ms", SCOPES_TIME_NS},                                  \
     {                                                                          \
-        "most_ns", "most ms", SCOPES_TIME_NS                                   \
+        "max_ns", "max ms", SCOPES_TIME_NS                                     \
     }
 /* Blanks but for the count when there is no sample. Reorders the values. */
 void scopes__sample_row(scopes_table *table, scopes__sample *sample);

@@ -7,6 +7,7 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 struct scopes_table {
     const scopes_column *columns;
@@ -36,7 +37,7 @@ void scopes_table_destroy(scopes_table *table)
     for (size_t i = 0; i < table->copy_count; i++)
         free(table->copies[i]);
     free(table->copies);
-    free(table->cells);
+    scopes__free(table->cells);
     free(table);
 }
 
@@ -49,7 +50,8 @@ static scopes_cell *add(scopes_table *table, size_t count)
         return NULL;
     if (table->count + count > table->capacity) {
         size_t capacity = 2 * table->capacity + 256 + count;
-        scopes_cell *more = realloc(table->cells, capacity * sizeof(*more));
+        scopes_cell *more =
+            scopes__resize(table->cells, capacity * sizeof(*more));
         if (!more) {
             table->failed = true;
             return NULL;
@@ -110,10 +112,96 @@ void scopes_table_real(scopes_table *table, double number)
         cell->real = number;
 }
 
+/* The texts that it has copied. */
+static void append_copies(scopes_table *table, scopes_table *more)
+{
+    for (size_t i = 0; i < more->copy_count; i++) {
+        char **copies = pastset_array_grow(table->copies, table->copy_count,
+                                           sizeof(*copies));
+        table->failed |= !copies;
+        if (!copies)
+            return;
+        table->copies = copies;
+        table->copies[table->copy_count++] = more->copies[i];
+        more->copies[i] = NULL;
+    }
+}
+
+static void append(scopes_table *table, scopes_table *more)
+{
+    scopes_cell *cells;
+
+    if (!more || more->failed) {
+        table->failed = true;
+        return;
+    }
+    cells = add(table, more->count);
+    if (cells && more->count)
+        memcpy(cells, more->cells, more->count * sizeof(*cells));
+    if (cells)
+        append_copies(table, more);
+}
+
+scopes_table **scopes_table_parts(const scopes_table *table, size_t count)
+{
+    scopes_table **parts =
+        table ? calloc(count + 1, sizeof(scopes_table *)) : NULL;
+
+    for (size_t i = 0; i < count && parts; i++)
+        parts[i] = scopes_table_create(table->columns, table->column_count);
+    return parts;
+}
+
+void scopes_table_join(scopes_table *table, scopes_table **parts, size_t count)
+{
+    for (size_t i = 0; i < count && parts; i++) {
+        append(table, parts[i]);
+        scopes_table_destroy(parts[i]);
+    }
+    free(parts);
+}
+
+typedef struct place {
+    int64_t value;
+    size_t row;
+} place;
+
+static int by_value(const void *a, const void *b)
+{
+    const place *x = a, *y = b;
+
+    if (x->value != y->value)
+        return x->value > y->value ? -1 : 1; /* a blank is the least */
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+void scopes_table_sort(scopes_table *table, size_t column)
+{
+    size_t width = table ? table->column_count : 0;
+    size_t rows = table ? scopes_table_rows(table) : 0;
+    scopes_cell *cells = scopes__allocate((rows * width + 1) * sizeof(*cells));
+    place *places = scopes__allocate((rows + 1) * sizeof(*places));
+
+    if (table && (!cells || !places))
+        table->failed = true;
+    if (table && !table->failed) {
+        for (size_t i = 0; i < rows; i++)
+            places[i] = (place){table->cells[i * width + column].integer, i};
+        qsort(places, rows, sizeof(*places), by_value);
+        for (size_t i = 0; i < rows; i++)
+            memcpy(&cells[i * width], &table->cells[places[i].row * width],
+                   width * sizeof(*cells));
+        if (rows)
+            memcpy(table->cells, cells, rows * width * sizeof(*cells));
+    }
+    scopes__free(cells);
+    scopes__free(places);
+}
+
 int scopes_table_status(const scopes_table *table)
 {
     if (!table || table->failed)
-        return pastset_no_memory("for a table");
+        return scopes__no_room("for a table");
     return 0;
 }
 

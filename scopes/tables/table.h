@@ -54,6 +54,16 @@ void scopes_table_real(scopes_table *table, double number);
  * before anything else is added. NULL when memory is out. */
 scopes_cell *scopes_table_row(scopes_table *table);
 
+/* For rows that are made in parts: so many tables with the columns of `table`
+ * (NULL: no memory), whose rows are then moved behind its own, one table after
+ * the other, and which are destroyed by that. `parts` may be NULL there. */
+scopes_table **scopes_table_parts(const scopes_table *table, size_t count);
+void scopes_table_join(scopes_table *table, scopes_table **parts, size_t count);
+
+/* Puts the rows with the largest in this column, of integers, first; rows with
+ * the same stay in their order, blanks come last. Errors: by `status`. */
+void scopes_table_sort(scopes_table *table, size_t column);
+
 /* 0, or PASTSET_ENOMEM. */
 int scopes_table_status(const scopes_table *table);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/parallel/parallel_internal.h"
 #include "scopes/tables/sample_internal.h"
 
 int scopes__no_memory(void)
@@ -155,15 +156,32 @@ done:
     return err;
 }
 
+/* Visits to all sites, each with a table of its own. */
+typedef struct visits {
+    const scopes_view_input *view_input;
+    scopes__visiting *each;
+    scopes_table **tables;
+} visits;
+
+static int visit_part(size_t number, void *context)
+{
+    const visits *v = context;
+
+    return is_about(v->view_input, &v->view_input->topology->sites[number])
+               ? visit_one(v->tables[number], v->view_input, (uint32_t)number,
+                           v->each)
+               : 0;
+}
+
 int scopes__visit_sites(scopes_table *out, const scopes_view_input *view_input,
                         scopes__visiting *each)
 {
-    int err = 0;
+    uint32_t count = view_input->topology->site_count;
+    visits v = {view_input, each, scopes_table_parts(out, count)};
+    int err = v.tables ? scopes__parallel(count, visit_part, &v)
+                       : scopes__no_memory();
 
-    for (uint32_t i = 0; i < view_input->topology->site_count && !err; i++) {
-        if (is_about(view_input, &view_input->topology->sites[i]))
-            err = visit_one(out, view_input, i, each);
-    }
+    scopes_table_join(out, v.tables, count);
     return err;
 }
 
@@ -175,7 +193,9 @@ const eventspace_trace *scopes__visit_event(const scopes__visit *visit,
     uint32_t at =
         visit->rounds->events[(size_t)round * visit->rounds->inputs + input];
 
-    return at == SCOPES_MISSING ? NULL : &visit->series[input]->events[at];
+    return at == SCOPES_MISSING
+               ? NULL
+               : scopes_event_at(visit->series[input]->events, at);
 }
 
 const eventspace_trace *scopes__visit_below(const scopes__visit *visit,
@@ -183,7 +203,8 @@ const eventspace_trace *scopes__visit_below(const scopes__visit *visit,
 {
     uint32_t at = visit->rounds->below[round];
 
-    return at == SCOPES_MISSING ? NULL : &visit->below->events[at];
+    return at == SCOPES_MISSING ? NULL
+                                : scopes_event_at(visit->below->events, at);
 }
 
 int64_t scopes__ns(const scopes_view_input *view_input,

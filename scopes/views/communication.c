@@ -2,10 +2,12 @@
  * and when it computed (paper 004, sections 4.5 and 5.1; communication_times.h
  * says what these mean).
  *
- * A row is a thread: its operations and steps, from the start of its first
- * operation to the end of its last; how long it communicated and computed in
- * between, and the share of communicating; how many operations are missing, as
- * their numbers tell; and its longest operation. `steps_known` is "no" where
+ * A row is a thread: its operations and steps, when it began and ended (where
+ * that is not known, the start of its first operation and the end of its last);
+ * how long it communicated and computed in between; for how much of computing
+ * it had no processor, at least: runnable while others ran, or sleeping; the
+ * share of communicating; how many operations are missing, as their numbers
+ * tell; and its longest operation. `steps_known` is "no" where
  * steps are counted from the first operation that is there, since earlier ones
  * are not.
  *
@@ -29,11 +31,13 @@ static const scopes_column columns[] = {
     {"end_ns", "end ms", SCOPES_TIME_NS},
     {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
     {"computing_ns", "computing ms", SCOPES_TIME_NS},
-    {"share", "share", SCOPES_SHARE},
+    {"runnable_ns", "runnable ms", SCOPES_TIME_NS},
+    {"sleeping_ns", "sleeping ms", SCOPES_TIME_NS},
+    {"communicating_share", "communicating %", SCOPES_SHARE},
     {"lost", "lost", SCOPES_COUNT},
     {"longest_ns", "longest ms", SCOPES_TIME_NS},
-    {"longest_verb", "of", SCOPES_TEXT},
-    {"longest_path", "path", SCOPES_TEXT},
+    {"longest_verb", "longest is", SCOPES_TEXT},
+    {"longest_path", "over path", SCOPES_TEXT},
     {"longest_step", "in step", SCOPES_COUNT},
     {"steps_known", "steps known", SCOPES_TEXT},
 };
@@ -87,6 +91,10 @@ static void add_thread(scopes_table *out, const scopes_view_input *view_input,
     scopes_table_integer(out, any ? thread->end_ns : SCOPES_BLANK);
     scopes_table_integer(out, thread->communicating_ns);
     scopes_table_integer(out, thread->computing_ns);
+    scopes_table_integer(out, thread->scheduling_known ? thread->runnable_ns
+                                                       : SCOPES_BLANK);
+    scopes_table_integer(out, thread->scheduling_known ? thread->sleeping_ns
+                                                       : SCOPES_BLANK);
     scopes_table_real(
         out, scopes__share(thread->communicating_ns, thread->computing_ns));
     scopes_table_integer(out, (int64_t)thread->lost);
@@ -135,7 +143,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     scopes_communication *view;
     int err = scopes_communication_create(
         &view, view_input->topology, view_input->event_table,
-        view_input->clocks,
+        view_input->clocks, view_input->scheduling,
         view_input->each ? SCOPES_OPERATIONS : SCOPES_THREADS);
 
     if (err)

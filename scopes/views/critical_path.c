@@ -1,18 +1,21 @@
 /* critical_path.c - the view "critical-path": what the whole run waited for.
  *
- * The chain of chain_internal.h, from the end of the last operation back to
- * the start of the first. Everything on it has made the run longer; whatever is
- * beside it has not. Its links are
+ * The chain of chain_internal.h, from the end of the run back to its begin.
+ * Everything on it has made the run longer; whatever is beside it has not. Its
+ * links are
  *
  *   computing  a thread, between two of its operations
+ *   runnable   a thread that had no processor, since others ran: between two
+ *              operations, or in one (then `what` says where)
+ *   sleeping   a thread between two operations that waited for something else
  *   hop        what stands between two collectors, on the way down or up, with
  *              the thread whose operation was on it
  *   element    what stands below the lowest collector of a way, with the thread
  *              that everybody else waited for
  *
  * Rows: a thread that computes, or a hop or element on its way; those with the
- * longest time first. A sample is a link of the chain. Times add up to that
- * from the first start to the last end, and shares to 1.
+ * longest time first. A sample is a link of the chain, or that part of it.
+ * Times add up to that from the begin to the end, and shares to 1.
  *
  * Where the oldest events of a thread are lost, the chain begins where it has
  * lost none: it would seem to have computed before.
@@ -40,7 +43,7 @@ static const scopes_column columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"what", "what", SCOPES_TEXT},
     SCOPES__SAMPLE_COLUMNS,
-    {"share", "share", SCOPES_SHARE},
+    {"run_share", "share of the run", SCOPES_SHARE},
 };
 
 static const scopes_column each_columns[] = {
@@ -49,12 +52,17 @@ static const scopes_column each_columns[] = {
     {"time_ns", "time ms", SCOPES_TIME_NS},
 };
 
-static const char *const kind_names[] = {"computing", "hop", "element"};
+static const char *const kind_names[] = {"computing", "hop", "element",
+                                         "runnable", "sleeping"};
 
-/* The time of a place: in all, or in one second. */
+/* What a thread can be in at a place; it sleeps where it computes only. A slot
+ * is a place and such a part of it. */
+enum { ON, RUNNABLE, SLEEPING, PARTS };
+
+/* The time of a slot: in all, or in one second. */
 typedef struct sum {
     int64_t second;
-    uint32_t place;
+    uint32_t slot;
     int64_t time_ns;
 } sum;
 
@@ -62,9 +70,9 @@ typedef struct critical {
     scopes_table *out;
     const scopes_view_input *view_input;
     scopes__chain *chain;
-    uint32_t places;
-    scopes__sample *samples; /* by place */
-    int64_t *times;          /* by place: in all, or in this second */
+    uint32_t slots;
+    scopes__sample *samples; /* by slot */
+    int64_t *times;          /* by slot: in all, or in this second */
     int64_t all_ns;
     int64_t second;   /* `each`: the one that is being summed up */
     uint64_t seconds; /* begun */
@@ -109,6 +117,16 @@ static const char *process_of(const critical *c,
                      topology, topology->map->nodes[node].process);
 }
 
+static const char *thread_process(const critical *c,
+                                  const scopes__link_place *place)
+{
+    const scopes_topology *topology = c->view_input->topology;
+
+    return scopes_topology_process_name(
+        topology,
+        topology->map->nodes[topology->threads[place->thread]].process);
+}
+
 static bool is_wanted(const critical *c, const scopes__link_place *place)
 {
     const scopes_hop *hop;
@@ -127,14 +145,44 @@ static bool is_wanted(const critical *c, const scopes__link_place *place)
 
 /* --- in all --- */
 
+static int add_part(critical *c, uint32_t slot, int64_t time_ns)
+{
+    if (time_ns <= 0)
+        return 0;
+    c->times[slot] += time_ns;
+    return c->view_input->each ? 0
+                               : scopes__sample_add(&c->samples[slot], time_ns);
+}
+
+/* A link, or what of it lies within a second. */
+static int add_piece(critical *c, uint32_t place, int64_t from_ns,
+                     int64_t to_ns)
+{
+    const scopes__link_place *what = scopes__chain_place(c->chain, place);
+    const scopes_scheduling *scheduling = c->view_input->scheduling;
+    scopes_off_time off = {0};
+    int err;
+
+    if (scheduling)
+        off = scopes_off_within(&scheduling->threads[what->thread], from_ns,
+                                to_ns);
+    if (what->kind != SCOPES__COMPUTING)
+        off.sleeping_ns = 0; /* it waits for what the link is */
+    err = add_part(c, place * PARTS + RUNNABLE, off.runnable_ns);
+    if (!err)
+        err = add_part(c, place * PARTS + SLEEPING, off.sleeping_ns);
+    return err ? err
+               : add_part(c, place * PARTS + ON,
+                          to_ns - from_ns - off.runnable_ns - off.sleeping_ns);
+}
+
 static int add_link(uint32_t place, int64_t from_ns, int64_t to_ns,
                     void *context)
 {
     critical *c = context;
 
     c->all_ns += to_ns - from_ns;
-    c->times[place] += to_ns - from_ns;
-    return scopes__sample_add(&c->samples[place], to_ns - from_ns);
+    return add_piece(c, place, from_ns, to_ns);
 }
 
 /* The earliest second first, then the longest time. */
@@ -146,26 +194,26 @@ static int compare(const void *a, const void *b)
         return one->second < other->second ? -1 : 1;
     if (one->time_ns != other->time_ns)
         return one->time_ns > other->time_ns ? -1 : 1;
-    return one->place < other->place ? -1 : one->place > other->place;
+    return one->slot < other->slot ? -1 : one->slot > other->slot;
 }
 
-static int add_sum(critical *c, uint32_t place)
+static int add_sum(critical *c, uint32_t slot)
 {
     sum *more = pastset_array_grow(c->sums, c->sum_count, sizeof(*more));
 
     if (!more)
         return no_memory();
     c->sums = more;
-    c->sums[c->sum_count++] = (sum){c->second, place, c->times[place]};
+    c->sums[c->sum_count++] = (sum){c->second, slot, c->times[slot]};
     return 0;
 }
 
-/* The places that have taken time, as sums; the times begin anew. */
+/* The slots that have taken time, as sums; the times begin anew. */
 static int collect(critical *c)
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < c->places && !err; i++) {
+    for (uint32_t i = 0; i < c->slots && !err; i++) {
         if (c->times[i])
             err = add_sum(c, i);
         c->times[i] = 0;
@@ -175,23 +223,27 @@ static int collect(critical *c)
 
 static void add_row(critical *c, const sum *s)
 {
-    const scopes__link_place *place = scopes__chain_place(c->chain, s->place);
+    const scopes__link_place *place =
+        scopes__chain_place(c->chain, s->slot / PARTS);
+    uint32_t part = s->slot % PARTS;
 
     if (!is_wanted(c, place))
         return;
     if (c->view_input->each)
         scopes_table_integer(c->out, s->second);
-    scopes_table_text(c->out, kind_names[place->kind]);
+    scopes_table_text(c->out, kind_names[part == ON ? (uint32_t)place->kind
+                                                    : SCOPES__ELEMENT + part]);
     scopes_table_text(c->out, scopes_topology_thread_name(
                                   c->view_input->topology, place->thread));
     if (!c->view_input->each)
-        scopes_table_text(c->out, process_of(c, place));
+        scopes_table_text(c->out, part == ON ? process_of(c, place)
+                                             : thread_process(c, place));
     scopes_table_text(c->out, what_of(c, place));
     if (c->view_input->each) {
         scopes_table_integer(c->out, s->time_ns);
         return;
     }
-    scopes__sample_row(c->out, &c->samples[s->place]);
+    scopes__sample_row(c->out, &c->samples[s->slot]);
     scopes_table_real(c->out, (double)s->time_ns / (double)c->all_ns);
 }
 
@@ -220,7 +272,8 @@ static int add_to_seconds(uint32_t place, int64_t from_ns, int64_t to_ns,
             err = collect(c);
         c->begun = true;
         c->second = second;
-        c->times[place] += to_ns - cut_ns;
+        if (!err)
+            err = add_piece(c, place, cut_ns, to_ns);
         to_ns = cut_ns;
     }
     return err;
@@ -232,9 +285,9 @@ static int fill(critical *c)
 {
     int err;
 
-    c->places = scopes__chain_places(c->chain);
-    c->samples = calloc((size_t)c->places + 1, sizeof(*c->samples));
-    c->times = calloc((size_t)c->places + 1, sizeof(*c->times));
+    c->slots = scopes__chain_places(c->chain) * PARTS;
+    c->samples = calloc((size_t)c->slots + 1, sizeof(*c->samples));
+    c->times = calloc((size_t)c->slots + 1, sizeof(*c->times));
     if (!c->samples || !c->times)
         return no_memory();
     err = scopes__chain_walk(
@@ -255,11 +308,12 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     critical c = {.out = out, .view_input = view_input};
     int err = scopes__chain_create(&c.chain, view_input->topology,
-                                   view_input->event_table, view_input->clocks);
+                                   view_input->event_table, view_input->clocks,
+                                   view_input->scheduling);
 
     if (!err)
         err = fill(&c);
-    for (uint32_t i = 0; i < c.places && c.samples; i++)
+    for (uint32_t i = 0; i < c.slots && c.samples; i++)
         scopes__sample_fini(&c.samples[i]);
     free(c.samples);
     free(c.times);
@@ -270,7 +324,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 
 const scopes_view scopes__view_critical_path = {
     "critical-path",
-    "what the whole run waited for: threads that computed, hops, elements",
+    "what the whole run waited for: threads, hops, elements",
     "a stretch of time and what it was spent on",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),

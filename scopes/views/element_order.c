@@ -257,14 +257,16 @@ static bool next_start(ordering *o, uint32_t source, scopes__key *out)
 
     while (
         at < series->count &&
-        (series->events[at].thread >= o->view_input->topology->thread_count ||
-         series->events[at].operation >= PASTSET_ALL_VERBS))
+        (scopes_event_at(series->events, at)->thread >=
+             o->view_input->topology->thread_count ||
+         scopes_event_at(series->events, at)->operation >= PASTSET_ALL_VERBS))
         at++;
     o->next[source] = at;
     if (at == series->count)
         return false;
-    out->first = time_of(o, series->process, series->events[at].start);
-    out->second = series->events[at].sequence;
+    out->first =
+        time_of(o, series->process, scopes_event_at(series->events, at)->start);
+    out->second = scopes_event_at(series->events, at)->sequence;
     out->source = source;
     return true;
 }
@@ -283,8 +285,10 @@ static int walk(ordering *o)
             err = end_first(o);
         if (err)
             break;
-        err = begin_one(o, &o->series[key.source]->events[o->next[key.source]],
-                        o->series[key.source]->process, key.first);
+        err = begin_one(
+            o,
+            scopes_event_at(o->series[key.source]->events, o->next[key.source]),
+            o->series[key.source]->process, key.first);
         o->next[key.source]++;
         if (next_start(o, key.source, &key))
             scopes__heap_replace(&o->starts, key);

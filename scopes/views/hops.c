@@ -51,7 +51,7 @@ static const scopes_column columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"to_process", "to process", SCOPES_TEXT},
     SCOPES__SAMPLE_COLUMNS,
-    {"share", "share", SCOPES_SHARE},
+    {"operations_share", "share of operations", SCOPES_SHARE},
     {"certain_ns", "certain ms", SCOPES_TIME_NS},
 };
 
@@ -149,15 +149,21 @@ static int sum_wait(scopes__hops *h, uint32_t branch, uint32_t i)
     size_t at = scopes__hops_cell(h, branch, i);
     uint32_t last = scopes__tree_representative(h->tree, h->first + i);
     scopes__part *p = &h->parts[branch].wait;
+    int64_t wait_ns = 0;
 
     if (h->ends[at] == SCOPES__NO_TIME)
         return 0;
-    h->all_ns += (double)(h->ends[at] - h->starts[at]);
+    /* From its start, or from that of the last one if it is earlier: a thread
+     * of the same process may have been stamped before and arrive after it. */
+    if (!is_last(h, branch, i))
+        wait_ns = scopes__hops_wait_ns(h, branch, last, i);
+    h->all_ns += (double)(wait_ns + h->ends[at] -
+                          h->starts[scopes__hops_cell(h, last, i)]);
     if (is_last(h, branch, i))
         return 0;
     widen(h, p, scopes__hops_branch(h, branch)->process,
           scopes__hops_branch(h, last)->process);
-    return add(p, scopes__hops_wait_ns(h, branch, last, i), 1);
+    return add(p, wait_ns, 1);
 }
 
 static int sum_block(scopes__hops *h)
@@ -289,7 +295,8 @@ static void measure_widths(scopes__hops *h)
         for (size_t at = 0; at<count; at += count> 1 ? count - 1 : 1) {
             int64_t own = scopes__width_ns(
                 h->view_input->clocks, branch->process,
-                at ? branch->events[at].end : branch->events[at].start);
+                at ? scopes_event_at(branch->events, at)->end
+                   : scopes_event_at(branch->events, at)->start);
             *width = own > *width ? own : *width;
         }
     }

@@ -122,8 +122,8 @@ int64_t scopes__hops_certain(const scopes__hops *h, uint32_t branch,
     below = scopes__hops_branch(h, above->lower);
     if (above->process == below->process)
         return 0;
-    upper = &above->events[scopes__tree_event(above, round)];
-    lower = &below->events[scopes__tree_event(below, round)];
+    upper = scopes_event_at(above->events, scopes__tree_event(above, round));
+    lower = scopes_event_at(below->events, scopes__tree_event(below, round));
     return way == SCOPES__DOWN
                ? scopes__certain_ns(h->view_input->clocks, above->process,
                                     upper->start, below->process, lower->start)
@@ -140,8 +140,9 @@ int64_t scopes__hops_certain_wait(const scopes__hops *h, uint32_t branch,
 
     return scopes__certain_ns(
         h->view_input->clocks, own->process,
-        own->events[scopes__tree_event(own, round)].start, last->process,
-        last->events[scopes__tree_event(last, round)].start);
+        scopes_event_at(own->events, scopes__tree_event(own, round))->start,
+        last->process,
+        scopes_event_at(last->events, scopes__tree_event(last, round))->start);
 }
 
 int64_t scopes__hops_certain_between(const scopes__hops *h, uint32_t bottom,
@@ -152,8 +153,9 @@ int64_t scopes__hops_certain_between(const scopes__hops *h, uint32_t bottom,
 
     return scopes__certain_ns(
         h->view_input->clocks, from->process,
-        from->events[scopes__tree_event(from, round)].start, to->process,
-        to->events[scopes__tree_event(to, round)].end);
+        scopes_event_at(from->events, scopes__tree_event(from, round))->start,
+        to->process,
+        scopes_event_at(to->events, scopes__tree_event(to, round))->end);
 }
 
 /* --- cells --- */

@@ -19,6 +19,8 @@
  *
  * The rows of "(tree)" are for whole trees of wrappers: `from` is the thread
  * that was the last of all in so many rounds. Its times are those at the root.
+ * Where the tree is one wrapper, its own rows would say the same, and are left
+ * out.
  *
  * With `each` a row for each round of each wrapper: who came last, by which
  * input, and from which process; `round` counts those that were found, from the
@@ -30,11 +32,16 @@
 #include "scopes/tables/sample_internal.h"
 
 static const scopes_column columns[] = {
-    {"element", "element", SCOPES_TEXT}, {"wrapper", "wrapper", SCOPES_TEXT},
-    {"at", "at", SCOPES_TEXT},           {"input", "input", SCOPES_TEXT},
-    {"from", "from", SCOPES_TEXT},       {"process", "process", SCOPES_TEXT},
-    {"last", "last", SCOPES_COUNT},      {"rounds", "rounds", SCOPES_COUNT},
-    {"share", "share", SCOPES_SHARE},    SCOPES__SAMPLE_COLUMNS,
+    {"element", "element", SCOPES_TEXT},
+    {"wrapper", "wrapper", SCOPES_TEXT},
+    {"at", "at", SCOPES_TEXT},
+    {"input", "input", SCOPES_TEXT},
+    {"from", "from", SCOPES_TEXT},
+    {"process", "process", SCOPES_TEXT},
+    {"last", "last", SCOPES_COUNT},
+    {"rounds", "rounds", SCOPES_COUNT},
+    {"last_share", "share of rounds", SCOPES_SHARE},
+    SCOPES__SAMPLE_COLUMNS,
 };
 
 static const scopes_column each_columns[] = {
@@ -221,6 +228,19 @@ static void counts_fini(counts *c, const scopes__visit *visit)
     free(c->behind);
 }
 
+/* Is it the only wrapper of its tree? */
+static bool is_alone(const scopes__visit *visit)
+{
+    const scopes_topology *topology = visit->view_input->topology;
+
+    if (visit->site->parent != PATHS_NONE)
+        return false;
+    for (uint32_t i = 0; i < topology->site_count; i++)
+        if (topology->sites[i].parent == visit->number)
+            return false;
+    return true;
+}
+
 static int visit_last(scopes_table *out, scopes__visit *visit)
 {
     counts c = {0};
@@ -230,7 +250,7 @@ static int visit_last(scopes_table *out, scopes__visit *visit)
         err = take_round(out, visit, r, &c);
     if (!err && c.behind)
         add_tree(out, visit, &c);
-    if (!err && !visit->view_input->each)
+    if (!err && !visit->view_input->each && !is_alone(visit))
         add_inputs(out, visit, &c);
     counts_fini(&c, visit);
     return err;

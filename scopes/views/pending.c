@@ -7,6 +7,8 @@
  * operation which somebody else began.
  *
  *   no., thread, process
+ *   process is running; or what it has become (killed, failed), and then the
+ *              rest of the row is what its thread was in at that moment
  *   state      starting: its process waits for the others; connecting; waiting:
  *              for an operation; computing: between operations; running: the
  *              loop
@@ -35,6 +37,7 @@ static const scopes_column columns[] = {
     {"number", "no.", SCOPES_NUMBER},
     {"thread", "thread", SCOPES_TEXT},
     {"process", "process", SCOPES_TEXT},
+    {"process_state", "process is", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"since_ns", "since ms", SCOPES_TIME_NS},
     {"for_ns", "for ms", SCOPES_TIME_NS},
@@ -84,7 +87,7 @@ static int64_t last_end_ns(const scopes_view_input *view_input, uint32_t thread)
         series = scopes_event_series(view_input->event_table,
                                      topology->tops[i].collector);
         for (size_t k = series->count; k-- > 0;) {
-            const eventspace_trace *event = &series->events[k];
+            const eventspace_trace *event = scopes_event_at(series->events, k);
             int64_t ns;
             if (event->thread != thread)
                 continue;
@@ -131,6 +134,7 @@ static void add_row(scopes_table *out, const scopes_view_input *view_input,
         out,
         is_loop ? "loop" : scopes_topology_thread_name(topology, p->thread));
     scopes_table_text(out, scopes_topology_process_name(topology, p->process));
+    scopes_table_text(out, eventspace_state_name(p->process_state));
     scopes_table_text(out, paths_activity_name(p->activity));
     scopes_table_integer(out, since_ns + later_ns);
     scopes_table_integer(out, p->lasts_ns - later_ns);
@@ -160,4 +164,5 @@ const scopes_view scopes__view_pending = {
     NULL,
     0,
     .make = make,
+    .eventless = true,
 };

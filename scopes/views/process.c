@@ -25,7 +25,7 @@ static const scopes_column columns[] = {
     {"end_ns", "end ms", SCOPES_TIME_NS},
     {"communicating_ns", "communicating ms", SCOPES_TIME_NS},
     {"computing_ns", "computing ms", SCOPES_TIME_NS},
-    {"share", "share", SCOPES_SHARE},
+    {"communicating_share", "communicating %", SCOPES_SHARE},
     {"busiest", "busiest", SCOPES_TEXT},
     {"busiest_share", "its share", SCOPES_SHARE},
     {"lost", "lost", SCOPES_COUNT},
@@ -109,9 +109,9 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     scopes_communication *view;
     uint32_t count = view_input->map->process_count;
     sums *processes;
-    int err = scopes_communication_create(&view, view_input->topology,
-                                          view_input->event_table,
-                                          view_input->clocks, SCOPES_THREADS);
+    int err = scopes_communication_create(
+        &view, view_input->topology, view_input->event_table,
+        view_input->clocks, view_input->scheduling, SCOPES_THREADS);
 
     if (err)
         return err;

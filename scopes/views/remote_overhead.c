@@ -91,9 +91,10 @@ static int add_all(crossing *c)
         return err;
     for (size_t i = 0; i < c->upper->count && !err; i++) {
         if (lower[i] != SCOPES_MISSING)
-            err = add(c, &c->upper->events[i], &c->lower->events[lower[i]]);
+            err = add(c, scopes_event_at(c->upper->events, i),
+                      scopes_event_at(c->lower->events, lower[i]));
     }
-    free(lower);
+    scopes_match_free(lower);
     return err;
 }
 

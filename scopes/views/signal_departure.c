@@ -70,7 +70,7 @@ static uint32_t furthest(const scopes_topology *topology, uint32_t collector)
 static void exits_free(exit_point *exits, uint32_t count)
 {
     for (uint32_t i = 0; exits && i < count; i++)
-        free(exits[i].matched);
+        scopes_match_free(exits[i].matched);
     free(exits);
 }
 
@@ -104,7 +104,8 @@ static const eventspace_trace *event_at(const scopes__visit *visit,
 
     if (at != SCOPES_MISSING && exit->matched)
         at = exit->matched[at];
-    return at == SCOPES_MISSING ? NULL : &exit->series->events[at];
+    return at == SCOPES_MISSING ? NULL
+                                : scopes_event_at(exit->series->events, at);
 }
 
 static void add_each(scopes_table *out, const scopes__visit *visit,

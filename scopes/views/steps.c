@@ -201,9 +201,9 @@ static int add_steps(scopes_table *out, const scopes_view_input *view_input,
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     scopes_communication *view;
-    int err = scopes_communication_create(&view, view_input->topology,
-                                          view_input->event_table,
-                                          view_input->clocks, SCOPES_STEPS);
+    int err = scopes_communication_create(
+        &view, view_input->topology, view_input->event_table,
+        view_input->clocks, view_input->scheduling, SCOPES_STEPS);
 
     if (!err)
         err = add_steps(out, view_input, view);

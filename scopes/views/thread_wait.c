@@ -79,7 +79,7 @@ static int add_top(scopes_table *out, const scopes_view_input *view_input,
     int err = 0;
 
     for (size_t i = 0; i < series->count && !err; i++) {
-        const eventspace_trace *event = &series->events[i];
+        const eventspace_trace *event = scopes_event_at(series->events, i);
         int64_t start_ns, end_ns;
         if (event->thread != top->thread)
             continue;

@@ -59,16 +59,37 @@ static bool is_asked(const scopes_view_input *view_input, uint32_t node)
     return false;
 }
 
+/* The collector, or what its process defines by that id. */
+static const char *name_of(const scopes_view_input *view_input, uint32_t id)
+{
+    const eventspace_run_definition *defined =
+        view_input->run ? eventspace_run_definition_of(view_input->run, id)
+                        : NULL;
+
+    return defined ? defined->name
+                   : scopes_topology_collector_name(view_input->topology, id);
+}
+
+static bool is_series_asked(const scopes_view_input *view_input, uint32_t id,
+                            const scopes_series *series)
+{
+    if (series->node != PATHS_NONE)
+        return is_asked(view_input, series->node);
+    return series->process != PATHS_NONE &&
+           (!view_input->of ||
+            strcmp(view_input->of, name_of(view_input, id)) == 0);
+}
+
 static void add_series(scopes_table *out, const scopes_view_input *view_input,
                        uint32_t id, const scopes_series *series)
 {
     const scopes_topology *topology = view_input->topology;
-    const char *name = scopes_topology_collector_name(topology, id);
+    const char *name = name_of(view_input, id);
     const char *process =
         scopes_topology_process_name(topology, series->process);
 
     for (size_t i = 0; i < series->count; i++) {
-        const eventspace_trace *event = &series->events[i];
+        const eventspace_trace *event = scopes_event_at(series->events, i);
         if (!scopes__has_thread(view_input, event->thread))
             continue;
         scopes_cell *row = scopes_table_row(out);
@@ -79,7 +100,7 @@ static void add_series(scopes_table *out, const scopes_view_input *view_input,
         row[PROCESS].text = process;
         row[THREAD].text = scopes_topology_thread_name(topology, event->thread);
         row[SEQUENCE].integer = event->sequence;
-        row[VERB].text = pastset_verb_name(event->operation);
+        row[VERB].text = eventspace_trace_verb(event->operation);
         row[BYTES].integer = event->bytes;
         row[STATUS].text =
             event->status ? pastset_status_name(-event->status) : "";
@@ -97,7 +118,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     for (uint32_t id = 0; id < view_input->event_table->collectors; id++) {
         const scopes_series *series =
             scopes_event_series(view_input->event_table, id);
-        if (series->node != PATHS_NONE && is_asked(view_input, series->node))
+        if (is_series_asked(view_input, id, series))
             add_series(out, view_input, id, series);
     }
     return 0;

@@ -4,15 +4,27 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "scopes/parallel/memo_internal.h"
+#include "scopes/parallel/parallel_internal.h"
 
 static const scopes_view *const views[] = {
-    &scopes__view_communication,    &scopes__view_critical_path,
-    &scopes__view_element_order,    &scopes__view_hops,
-    &scopes__view_last_arriver,     &scopes__view_pending,
-    &scopes__view_performance,      &scopes__view_process,
-    &scopes__view_remote_overhead,  &scopes__view_signal_arrival,
-    &scopes__view_signal_departure, &scopes__view_steps,
-    &scopes__view_thread_wait,      &scopes__view_tuples,
+    &scopes__view_communication,
+    &scopes__view_critical_path,
+    &scopes__view_delays,
+    &scopes__view_element_order,
+    &scopes__view_hops,
+    &scopes__view_last_arriver,
+    &scopes__view_pending,
+    &scopes__view_performance,
+    &scopes__view_process,
+    &scopes__view_regions,
+    &scopes__view_remote_overhead,
+    &scopes__view_scheduling,
+    &scopes__view_signal_arrival,
+    &scopes__view_signal_departure,
+    &scopes__view_steps,
+    &scopes__view_thread_wait,
+    &scopes__view_tuples,
     &scopes__view_waits_for,
 };
 #define VIEWS (sizeof(views) / sizeof(*views))
@@ -45,6 +57,22 @@ static int check_threads(const scopes_view_input *view_input)
     return 0;
 }
 
+/* In the map, or among what processes define. */
+static bool is_there(const scopes_view_input *view_input)
+{
+    uint32_t ids = view_input->run ? eventspace_run_ids(view_input->run) : 0;
+
+    if (paths_map_find_node(view_input->map, view_input->of) != PATHS_NONE)
+        return true;
+    for (uint32_t id = 0; id < ids; id++) {
+        const eventspace_run_definition *defined =
+            eventspace_run_definition_of(view_input->run, id);
+        if (defined && strcmp(defined->name, view_input->of) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int check(const scopes_view *view, const scopes_view_input *view_input)
 {
     if (view_input->each && !view->each)
@@ -53,10 +81,9 @@ static int check(const scopes_view *view, const scopes_view_input *view_input)
             "the view %s has no sums: it always prints each row", view->name);
     if (view_input->threads && check_threads(view_input))
         return PASTSET_ENOENT;
-    if (view_input->of &&
-        paths_map_find_node(view_input->map, view_input->of) == PATHS_NONE)
+    if (view_input->of && !is_there(view_input))
         return pastset_fail(PASTSET_ENOENT,
-                            "the map has no element or wrapper \"%s\"",
+                            "there is no element, wrapper or region \"%s\"",
                             view_input->of);
     return 0;
 }
@@ -85,4 +112,36 @@ int scopes_view_make(scopes_table **out, const scopes_view *view,
     }
     *out = table;
     return 0;
+}
+
+typedef struct several {
+    scopes_table **out;
+    const scopes_view *const *list;
+    const scopes_view_input *view_input;
+} several;
+
+static int make_one(size_t number, void *context)
+{
+    const several *s = context;
+    scopes_view_input view_input = *s->view_input;
+
+    view_input.each = view_input.each && s->list[number]->each;
+    return scopes_view_make(&s->out[number], s->list[number], &view_input);
+}
+
+int scopes_views_make(scopes_table **out, const scopes_view *const *list,
+                      size_t count, const scopes_view_input *view_input)
+{
+    several s = {out, list, view_input};
+    int err;
+
+    memset(out, 0, count * sizeof(*out));
+    scopes__memo_begin(view_input->event_table->memo);
+    err = scopes__parallel(count, make_one, &s);
+    scopes__memo_end(view_input->event_table->memo);
+    for (size_t i = 0; i < count && err; i++) {
+        scopes_table_destroy(out[i]);
+        out[i] = NULL;
+    }
+    return err;
 }

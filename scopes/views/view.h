@@ -14,6 +14,7 @@
 #include "scopes/clocks/clock.h"
 #include "scopes/causality/in_flight.h"
 #include "scopes/causality/rounds.h"
+#include "scopes/causality/off_processor.h"
 #include "scopes/reading/event_table.h"
 #include "scopes/tables/table.h"
 #include "scopes/causality/topology.h"
@@ -32,6 +33,9 @@ typedef struct scopes_view_input {
     const char *of; /* only what is of the element, wrapper or proxy of
                        this name; NULL: all */
     const scopes_pending_list *pending; /* NULL: nothing is known of it */
+    const eventspace_run
+        *run; /* for what its processes define; NULL: nothing */
+    const scopes_scheduling *scheduling; /* NULL: the same */
 } scopes_view_input;
 
 typedef struct scopes_view {
@@ -44,7 +48,10 @@ typedef struct scopes_view {
     size_t each_column_count;
     /* Adds the rows. Errors: PASTSET_ENOMEM. */
     int (*make)(scopes_table *out, const scopes_view_input *view_input);
-    bool collective; /* its rows are of collective wrappers only */
+    bool collective;        /* its rows are of collective wrappers only */
+    bool eventless;         /* it needs no events */
+    const char *when_empty; /* why it has no rows of a run that has events;
+                               NULL: nothing is to be said */
 } scopes_view;
 
 /* NULL when there is none of that name / past the last. */
@@ -58,5 +65,12 @@ const scopes_view *scopes_view_at(size_t position);
  */
 int scopes_view_make(scopes_table **out, const scopes_view *view,
                      const scopes_view_input *view_input);
+
+/* Makes `count` views at once, on all processors, where what several of them
+ * need is made once. `each` is only taken from `view_input` for those that have
+ * such rows. The event table must not be used by others meanwhile. The caller
+ * destroys all tables. After an error there is none. Errors: as above. */
+int scopes_views_make(scopes_table **out, const scopes_view *const *list,
+                      size_t count, const scopes_view_input *view_input);
 
 #endif

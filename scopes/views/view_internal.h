@@ -6,13 +6,16 @@
 
 extern const scopes_view scopes__view_communication;
 extern const scopes_view scopes__view_critical_path;
+extern const scopes_view scopes__view_delays;
 extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
 extern const scopes_view scopes__view_last_arriver;
 extern const scopes_view scopes__view_pending;
 extern const scopes_view scopes__view_performance;
 extern const scopes_view scopes__view_process;
+extern const scopes_view scopes__view_regions;
 extern const scopes_view scopes__view_remote_overhead;
+extern const scopes_view scopes__view_scheduling;
 extern const scopes_view scopes__view_signal_arrival;
 extern const scopes_view scopes__view_signal_departure;
 extern const scopes_view scopes__view_steps;

@@ -14,9 +14,10 @@
  * operation that goes on for a collective is itself held at the element, all
  * threads of the round waited for the one who released that.
  *
- * Rows: a thread, another thread for which it waited, and the element over
- * which it did. `share` is that of the time that the thread spent in
- * operations, all of them, however much of that is seen here.
+ * Rows, those with the most time first: a thread, another thread for which it
+ * waited, and the element over which it did. `share` is that of the time that
+ * the thread spent in operations, all of them, however much of that is seen
+ * here.
  *
  * With `each`: an operation that waited. */
 #include "scopes/views/view_internal.h"
@@ -27,6 +28,8 @@
 #include "pastset/status.h"
 #include "scopes/causality/cause_internal.h"
 #include "scopes/causality/tree_internal.h"
+#include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/parallel_internal.h"
 #include "scopes/tables/sample_internal.h"
 
 static const scopes_column columns[] = {
@@ -34,15 +37,17 @@ static const scopes_column columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"for_thread", "waits for", SCOPES_TEXT},
     {"for_process", "on process", SCOPES_TEXT},
-    {"over", "over", SCOPES_TEXT},
+    {"over", "over element", SCOPES_TEXT},
     SCOPES__SAMPLE_COLUMNS,
-    {"share", "share", SCOPES_SHARE},
+    {"waiting_share", "share of communicating", SCOPES_SHARE},
 };
+
+#define TOTAL_COLUMN 6
 
 static const scopes_column each_columns[] = {
     {"thread", "thread", SCOPES_TEXT},
     {"sequence", "sequence", SCOPES_NUMBER},
-    {"over", "over", SCOPES_TEXT},
+    {"over", "over element", SCOPES_TEXT},
     {"for_thread", "waits for", SCOPES_TEXT},
     {"start_ns", "start ms", SCOPES_TIME_NS},
     {"wait_ns", "wait ms", SCOPES_TIME_NS},
@@ -56,8 +61,9 @@ typedef struct release {
 
 /* A collective, with what its threads share. */
 typedef struct together {
-    scopes__tree *tree; /* NULL: nobody has asked for it */
-    release *releases;  /* by round */
+    bool asked; /* somebody wants to know of it */
+    scopes__tree *tree;
+    release *releases; /* by round */
 } together;
 
 typedef struct waits {
@@ -71,7 +77,7 @@ typedef struct waits {
 
 static int no_memory(void)
 {
-    return pastset_no_memory("for the view waits-for");
+    return scopes__no_room("for the view waits-for");
 }
 
 static uint32_t root_of(const scopes_topology *topology, uint32_t site)
@@ -92,9 +98,10 @@ static release released_at(const waits *w, uint32_t collector, uint32_t event)
     if (cause.collector == PATHS_NONE)
         return (release){PATHS_NONE, 0};
     series = scopes_event_series(w->view_input->event_table, cause.collector);
-    return (release){series->events[cause.event].thread,
-                     scopes_clocks_ns(w->view_input->clocks, series->process,
-                                      series->events[cause.event].start)};
+    return (release){
+        scopes_event_at(series->events, cause.event)->thread,
+        scopes_clocks_ns(w->view_input->clocks, series->process,
+                         scopes_event_at(series->events, cause.event)->start)};
 }
 
 /* Of a round, or of the operation of a plain path. */
@@ -126,9 +133,10 @@ static release released_by_last(const waits *w, const scopes__tree *tree,
                                       scopes__tree_event(branch, round))};
 }
 
-static int make_releases(waits *w, together *t)
+static int make_releases(const waits *w, together *t)
 {
-    t->releases = malloc((t->tree->rounds + 1) * sizeof(*t->releases));
+    t->releases =
+        scopes__allocate((t->tree->rounds + 1) * sizeof(*t->releases));
     if (!t->releases)
         return no_memory();
     for (uint32_t r = 0; r < t->tree->rounds; r++) {
@@ -150,12 +158,14 @@ static int add_wait(waits *w, const scopes__branch *own, uint32_t event,
     if (by->thread == own->thread || by->thread >= topology->thread_count)
         return 0;
     start_ns = scopes__start_ns(w->view_input->clocks, own, event);
-    wait_ns = by->at_ns > start_ns ? by->at_ns - start_ns : 0;
+    wait_ns = by->at_ns - start_ns;
+    if (wait_ns <= 0) /* the other one was there before */
+        return 0;
     if (!w->view_input->each)
         return scopes__sample_add(&w->samples[by->thread], wait_ns);
     scopes_table_text(w->out,
                       scopes_topology_thread_name(topology, own->thread));
-    scopes_table_integer(w->out, own->events[event].sequence);
+    scopes_table_integer(w->out, scopes_event_at(own->events, event)->sequence);
     scopes_table_text(w->out, scopes_topology_node_name(topology, element));
     scopes_table_text(w->out,
                       scopes_topology_thread_name(topology, by->thread));
@@ -183,20 +193,10 @@ static int add_plain(waits *w, uint32_t top)
 
 static int add_collective(waits *w, uint32_t top, uint32_t site)
 {
-    together *t = &w->together[root_of(w->view_input->topology, site)];
+    const together *t = &w->together[root_of(w->view_input->topology, site)];
     const scopes__branch *own = NULL;
     int err = 0;
 
-    if (!t->tree) {
-        err = scopes__tree_create(
-            &t->tree, w->view_input->topology, w->view_input->event_table,
-            w->view_input->clocks, root_of(w->view_input->topology, site));
-        if (err)
-            return err;
-        err = make_releases(w, t);
-        if (err)
-            return err;
-    }
     for (uint32_t b = 0; b < t->tree->branch_count; b++) {
         if (t->tree->branches[b].top == top)
             own = &t->tree->branches[b];
@@ -251,7 +251,7 @@ static double time_on(const waits *w, uint32_t position)
     uint64_t ticks = 0;
 
     for (size_t i = 0; i < series->count; i++) {
-        const eventspace_trace *event = &series->events[i];
+        const eventspace_trace *event = scopes_event_at(series->events, i);
         if (event->thread == top->thread && event->end > event->start)
             ticks += event->end - event->start;
     }
@@ -312,19 +312,86 @@ static int add_thread(waits *w, uint32_t first, uint32_t end)
     return err;
 }
 
-static int add_threads(waits *w)
+/* --- what threads share --- */
+
+/* The collectives of which somebody asks. */
+static void together_find(waits *w)
 {
     const scopes_topology *topology = w->view_input->topology;
+
+    for (uint32_t i = 0; i < topology->top_count; i++) {
+        const scopes_top *top = &topology->tops[i];
+        if (top->site != PATHS_NONE && is_wanted(w, i) &&
+            scopes__has_thread(w->view_input, top->thread))
+            w->together[root_of(topology, top->site)].asked = true;
+    }
+}
+
+static int together_part(size_t site, void *context)
+{
+    const waits *w = context;
+    together *t = &w->together[site];
+    int err;
+
+    if (!t->asked)
+        return 0;
+    err = scopes__tree_create(&t->tree, w->view_input->topology,
+                              w->view_input->event_table, w->view_input->clocks,
+                              (uint32_t)site);
+    return err ? err : make_releases(w, t);
+}
+
+static void together_free(waits *w)
+{
+    const scopes_topology *topology = w->view_input->topology;
+
+    for (uint32_t i = 0; i < topology->site_count && w->together; i++) {
+        scopes__tree_destroy(w->together[i].tree);
+        scopes__free(w->together[i].releases);
+    }
+    free(w->together);
+}
+
+/* --- all threads --- */
+
+typedef struct parts {
+    const waits *all;
+    scopes_table **tables;
+} parts;
+
+/* The tops of a thread, which lie behind each other. */
+static int thread_part(size_t thread, void *context)
+{
+    const parts *p = context;
+    const scopes_topology *topology = p->all->view_input->topology;
+    uint32_t first = 0, end;
+    waits w = *p->all;
     int err = 0;
 
-    for (uint32_t first = 0, end; first < topology->top_count && !err;
-         first = end) {
-        end = first + 1;
-        while (end < topology->top_count &&
-               topology->tops[end].thread == topology->tops[first].thread)
-            end++;
-        err = add_thread(w, first, end);
-    }
+    while (first < topology->top_count &&
+           topology->tops[first].thread != thread)
+        first++;
+    for (end = first;
+         end < topology->top_count && topology->tops[end].thread == thread;)
+        end++;
+    if (first == end)
+        return 0;
+    w.out = p->tables[thread];
+    w.samples = calloc(topology->thread_count + 1, sizeof(*w.samples));
+    err = w.samples ? add_thread(&w, first, end) : no_memory();
+    for (uint32_t i = 0; i < topology->thread_count && w.samples; i++)
+        scopes__sample_fini(&w.samples[i]);
+    free(w.samples);
+    return err;
+}
+
+static int add_threads(waits *w)
+{
+    uint32_t count = w->view_input->topology->thread_count;
+    parts p = {w, scopes_table_parts(w->out, count)};
+    int err = p.tables ? scopes__parallel(count, thread_part, &p) : no_memory();
+
+    scopes_table_join(w->out, p.tables, count);
     return err;
 }
 
@@ -335,20 +402,21 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     int err = scopes__causes_create(
         &w.causes, topology, view_input->event_table, view_input->clocks);
 
+    if (err)
+        return err;
     w.together = calloc(topology->site_count + 1, sizeof(*w.together));
-    w.samples = calloc(topology->thread_count + 1, sizeof(*w.samples));
-    if (!err && (!w.together || !w.samples))
+    if (!w.together) {
         err = no_memory();
+        goto done;
+    }
+    together_find(&w);
+    err = scopes__parallel(topology->site_count, together_part, &w);
     if (!err)
         err = add_threads(&w);
-    for (uint32_t i = 0; i < topology->site_count && w.together; i++) {
-        scopes__tree_destroy(w.together[i].tree);
-        free(w.together[i].releases);
-    }
-    for (uint32_t i = 0; i < topology->thread_count && w.samples; i++)
-        scopes__sample_fini(&w.samples[i]);
-    free(w.together);
-    free(w.samples);
+    if (!err && !view_input->each)
+        scopes_table_sort(out, TOTAL_COLUMN);
+done:
+    together_free(&w);
     scopes__causes_destroy(w.causes);
     return err;
 }

@@ -1,9 +1,8 @@
 /* filter.c - lets through only some of the trace tuples that a leaf of a
  * gather tree gives.
  *
- *   collectors   ids, and patterns (as in fnmatch) of the names of collectors
- *                in the run's map, separated by blanks
- *   threads      numbers of threads: "0,3-5"
+ *   collectors   as eventspace/options/node_list.h reads them, in the run's
+ *   threads      map: "0,3-5 w*"
  *   verbs        write, read, observe ...
  *   least        operations that took less are left out ("10us")
  *
@@ -12,12 +11,13 @@
  * stream they stand for, so that what was left out is known at the root. */
 #include "scopes/wrappers/leaf_internal.h"
 
-#include <fnmatch.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "eventspace/collect/ticks.h"
+#include "eventspace/options/node_list.h"
+#include "eventspace/run/run_map.h"
 #include "paths/map/number_list.h"
 
 typedef struct filter {
@@ -30,48 +30,8 @@ typedef struct filter {
 
 /* --- what is asked for --- */
 
-static bool is_number(const char *word, uint64_t *out)
+static int verb_read(filter *f, const char *word)
 {
-    char *end;
-
-    *out = strtoull(word, &end, 10);
-    return *word >= '0' && *word <= '9' && *end == 0;
-}
-
-typedef int each_word(filter *f, const char *word, const paths_map *app);
-
-static int words_each(filter *f, const char *text, const paths_map *app,
-                      each_word *each)
-{
-    char *copy = strdup(text), *rest = copy, *word;
-    int err = copy ? 0 : pastset_no_memory("for a filter");
-
-    while (!err && (word = strtok_r(rest, " ,", &rest)))
-        err = each(f, word, app);
-    free(copy);
-    return err;
-}
-
-static int collector_word(filter *f, const char *word, const paths_map *app)
-{
-    uint64_t number;
-    int err = 0;
-
-    if (is_number(word, &number))
-        return paths_number_list_add(&f->collectors, number);
-    for (uint32_t i = 0; app && i < app->node_count && !err; i++) {
-        const paths_map_node *node = &app->nodes[i];
-        const char *id = paths_node_get(node, "id");
-        if (strcmp(node->type, "collector") == 0 && id &&
-            is_number(id, &number) && fnmatch(word, node->name, 0) == 0)
-            err = paths_number_list_add(&f->collectors, number);
-    }
-    return err;
-}
-
-static int verb_word(filter *f, const char *word, const paths_map *app)
-{
-    (void)app;
     for (unsigned verb = 1; verb < PASTSET_ALL_VERBS; verb++) {
         if (strcmp(word, pastset_verb_name(verb)) == 0) {
             f->verbs[verb] = true;
@@ -81,87 +41,56 @@ static int verb_word(filter *f, const char *word, const paths_map *app)
     return pastset_fail(PASTSET_EMAP, "\"%s\" is not a verb", word);
 }
 
-static bool map_has(const paths_map *app, const char *type, const char *key,
-                    const char *text)
+static int verbs_read(filter *f, const char *text)
 {
-    for (uint32_t i = 0; i < app->node_count; i++) {
-        const char *has = paths_node_get(&app->nodes[i], key);
-        if (strcmp(app->nodes[i].type, type) == 0 && has &&
-            strtoull(has, NULL, 10) == strtoull(text, NULL, 10))
-            return true;
-    }
-    return false;
+    char *copy = strdup(text), *rest = copy, *word;
+    int err = copy ? 0 : pastset_no_memory("for a filter");
+
+    while (!err && (word = strtok_r(rest, " ,", &rest)))
+        err = verb_read(f, word);
+    free(copy);
+    return err;
 }
 
-static int collector_check(filter *f, const char *word, const paths_map *app)
+/* Each may be NULL. */
+static int lists_read(filter *f, const char *collectors, const char *threads,
+                      const char *verbs, const paths_map *app)
 {
-    uint64_t number;
-    int err;
+    int err = 0;
 
-    f->collectors.count = 0;
-    err = collector_word(f, word, app);
-    if (err || !app)
-        return err;
-    if (is_number(word, &number) ? map_has(app, "collector", "id", word)
-                                 : f->collectors.count > 0)
-        return 0;
-    return pastset_fail(PASTSET_EINVAL, "the run has no collector \"%s\"",
-                        word);
-}
-
-static int threads_check(const paths_number_list *threads, const paths_map *app)
-{
-    char number[32];
-
-    for (size_t i = 0; app && i < threads->count; i++) {
-        snprintf(number, sizeof(number), "%zu", i);
-        if (threads->has[i] && !map_has(app, "thread", "number", number))
-            return pastset_fail(PASTSET_EINVAL, "the run has no thread %s",
-                                number);
-    }
-    return 0;
+    if (collectors)
+        err = eventspace_node_list_read(&f->collectors, collectors,
+                                        &eventspace_kind_collectors, app, NULL);
+    if (!err && threads)
+        err = eventspace_node_list_read(&f->threads, threads,
+                                        &eventspace_kind_threads, app, NULL);
+    if (!err && verbs)
+        err = verbs_read(f, verbs);
+    return err;
 }
 
 int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
 {
     filter f = {0};
-    int err = 0;
+    int err = lists_read(&f, o->collectors, o->threads, o->verbs, app);
 
-    if (o->collectors)
-        err = words_each(&f, o->collectors, app, collector_check);
-    if (!err && o->threads)
-        err = paths_number_list_read(&f.threads, o->threads);
-    if (!err && o->threads)
-        err = threads_check(&f.threads, app);
-    if (!err && o->verbs)
-        err = words_each(&f, o->verbs, app, verb_word);
     paths_number_list_fini(&f.collectors);
     paths_number_list_fini(&f.threads);
     return err;
 }
 
-/* The map of the run, for names of collectors. NULL: it cannot be read, which
+/* The map of the run, for names. NULL: it cannot be read, which
  * the leaf itself will tell. */
 static paths_map *app_map(paths_stage *stage)
 {
     const char *run = scopes__leaf_run(stage);
     paths_map *app = NULL;
-    char name[4096];
+    char problem[512];
+    uint32_t nodes;
 
-    if (run && (size_t)snprintf(name, sizeof(name), "%s/pathmap.dot", run) <
-                   sizeof(name))
-        paths_map_read(&app, name);
+    if (run)
+        eventspace_run_map_read(&app, run, problem, sizeof(problem), &nodes);
     return app;
-}
-
-static int collectors_read(paths_stage *stage, filter *f, const char *text)
-{
-    paths_map *app = app_map(stage);
-    int err = words_each(f, text, app, collector_word);
-
-    if (app)
-        paths_map_destroy(app);
-    return err;
 }
 
 static void filter_fini(paths_stage *stage)
@@ -181,6 +110,7 @@ static int filter_init(paths_stage *stage)
     const char *verbs = paths_node_get(node, "verbs");
     int err = paths_node_duration(paths_stage_map(stage), node, "least", 0,
                                   &f->min_ns);
+    paths_map *app;
 
     f->by_collector = collectors != NULL;
     f->by_thread = threads != NULL;
@@ -188,16 +118,10 @@ static int filter_init(paths_stage *stage)
     f->meta.tick_hz = eventspace_ticks_hz();
     if (err)
         goto failed;
-    if (collectors)
-        err = collectors_read(stage, f, collectors);
-    if (err)
-        goto failed;
-    if (threads)
-        err = paths_number_list_read(&f->threads, threads);
-    if (err)
-        goto failed;
-    if (verbs)
-        err = words_each(f, verbs, NULL, verb_word);
+    app = app_map(stage);
+    err = lists_read(f, collectors, threads, verbs, app);
+    if (app)
+        paths_map_destroy(app);
     if (err)
         goto failed;
     return 0;

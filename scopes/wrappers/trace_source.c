@@ -20,6 +20,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "eventspace/collect/scheduling.h"
+#include "eventspace/define/definition.h"
 #include "pastset/array.h"
 #include "pastset/waiter.h"
 
@@ -40,7 +42,8 @@ typedef struct traces_process {
     int64_t looked_ns; /* traces.refreshed_ns when its meta was last given */
     size_t process;    /* of the run's map */
     scopes_tail_reader *tail;
-    unsigned char *meta; /* the file, as it was sent */
+    pastset_cursor scheduling, definitions; /* what was given of them */
+    unsigned char *meta;                    /* the file, as it was sent */
     size_t meta_bytes;
     bool over;         /* its last message was given */
     size_t stream_end; /* the next stream whose end is to be told */
@@ -281,6 +284,69 @@ static bool stream_ends_put(traces *t, traces_process *h, gather_writer *w)
     return true;
 }
 
+#define SCHEDULING_PIECE 256 /* tuples */
+
+/* What has come since of the threads' scheduling, in a part of the message.
+ * False: there is more. */
+static bool scheduling_put(traces *t, traces_process *h, gather_writer *w)
+{
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
+    pastset_element *element =
+        shown->space
+            ? pastset_space_find(shown->space, EVENTSPACE_SCHEDULING_NAME)
+            : NULL;
+    eventspace_scheduling tuples[SCHEDULING_PIECE];
+    gather_part part = {.kind = SCOPES_RECORD_SCHEDULING};
+    size_t fit = w->capacity / 4 / sizeof(tuples[0]), count = 0;
+    int err;
+
+    if (!element || strcmp(pastset_element_type(element)->text,
+                           EVENTSPACE_SCHEDULING_TYPE) != 0)
+        return true;
+    if (fit > SCHEDULING_PIECE)
+        fit = SCHEDULING_PIECE;
+    if (scopes__gather_capacity(w, 0) < fit * sizeof(tuples[0]))
+        return false;
+    err = pastset_read_many(element, &h->scheduling, tuples, fit, &count);
+    part.span = part.count = (uint32_t)count;
+    part.bytes = (uint32_t)(count * sizeof(tuples[0]));
+    part.index = h->scheduling.next - count;
+    if (count)
+        scopes__gather_add(w, &part, "", tuples);
+    return err && err != PASTSET_EFORMAT;
+}
+
+/* What the process has defined since. False: there is more. */
+static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
+{
+    const eventspace_run_process *shown =
+        eventspace_run_process_at(t->run, h->process);
+    pastset_element *element =
+        shown->space
+            ? pastset_space_find(shown->space, EVENTSPACE_DEFINITIONS_NAME)
+            : NULL;
+    unsigned char bytes[EVENTSPACE_DEFINITION_BYTES];
+    size_t count = sizeof(bytes);
+
+    if (!element || strcmp(pastset_element_type(element)->text,
+                           EVENTSPACE_DEFINITIONS_TYPE) != 0)
+        return true;
+    while (scopes__gather_capacity(w, 0) >= sizeof(bytes) + w->capacity / 2) {
+        gather_part part = {.kind = SCOPES_RECORD_DEFINITION,
+                            .index = h->definitions.next,
+                            .count = 1,
+                            .span = 1};
+        if (pastset_read_next(element, &h->definitions, bytes, &count,
+                              PASTSET_NOWAIT) != 0)
+            return true;
+        part.bytes = (uint32_t)count;
+        scopes__gather_add(w, &part, "", bytes);
+        count = sizeof(bytes);
+    }
+    return false;
+}
+
 /* --- a message --- */
 
 /* Looks at the files again, from time to time. Where they have been removed
@@ -360,7 +426,7 @@ static int tuples_pull(traces_process *h, gather_writer *w, bool *empty)
 
 static int process_put(traces *t, traces_process *h, gather_writer *w)
 {
-    bool ended, empty;
+    bool ended, empty, told;
     int err = refresh(t);
 
     if (err)
@@ -370,9 +436,13 @@ static int process_put(traces *t, traces_process *h, gather_writer *w)
     if (h->looked_ns != t->refreshed_ns || ended)
         meta_put(t, h, w);
     h->looked_ns = t->refreshed_ns;
+    /* Little, and else it might never fit. */
+    told = definitions_put(t, h, w) && scheduling_put(t, h, w);
     err = tuples_pull(h, w, &empty);
-    if (err || !ended || !empty) {
-        if (!err && ended)
+    /* A definition comes before the first tuple that needs it. */
+    told = definitions_put(t, h, w) && told;
+    if (err || !ended || !empty || !told) {
+        if (!err && (ended || !told))
             w->head.flags |= GATHER_MORE; /* its end */
         head_fill(h, w);
         return err;

@@ -507,7 +507,7 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     cr_assert_eq(all->threads[2].pid, all->threads[3].pid);
     cr_assert_eq(kill(all->threads[2].pid, SIGKILL), 0);
     command_wait(&p, 60);
-    cr_expect_eq(p.exit_code, 1);
+    cr_expect_eq(p.exit_code, 128 + SIGKILL);
     check_says(p.output, "process h1: killed by signal 9");
     check_says(p.output, "process h1 died");
     check_says(p.output, "over path \"");

@@ -76,9 +76,10 @@ static const struct {
     {"collector", bench_collector}, {"local", bench_local},
     {"remote", bench_remote},       {"collective", bench_collective},
     {"observe", bench_observe},     {"scope", bench_scope},
-    {"view", bench_view},           {"archive", bench_archive},
-    {"watch", bench_watch},         {"replay", bench_replay},
-    {"lttng", bench_lttng},
+    {"view", bench_view},           {"scale", bench_scale},
+    {"archive", bench_archive},     {"sql", bench_sql},
+    {"export", bench_export},       {"watch", bench_watch},
+    {"replay", bench_replay},       {"lttng", bench_lttng},
 };
 
 static const char *wanted = "";
@@ -94,8 +95,12 @@ int main(int argc, char **argv)
     if (argc > 2)
         wanted = argv[2];
     for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++) {
-        if (argc < 2 || strcmp(argv[1], benches[i].name) == 0)
-            benches[i].run();
+        double from_ns = bench_now_ns();
+        if (argc > 1 && strcmp(argv[1], benches[i].name) != 0)
+            continue;
+        benches[i].run();
+        fprintf(stderr, "%s: %.0f s\n", benches[i].name,
+                (bench_now_ns() - from_ns) / 1e9);
     }
     return 0;
 }

@@ -67,6 +67,11 @@ void bench_scope(void); /* scope_local, then scope_remote */
 void bench_scope_local(void);
 void bench_scope_remote(void);
 void bench_view(void);
+void bench_scale(void);
+void bench_sql(void);
+/* Of bench_sql: between hand_run_begin and hand_run_end. */
+void bench_babeltrace(unsigned events, int turns);
+void bench_export(void);
 void bench_archive(void);
 void bench_watch(void);
 void bench_replay(void);

@@ -15,9 +15,15 @@
 // see it:
 //
 //   <!-- file: NAME -->     the block is this file: it is written, not run
-//   <!-- rows differ -->    of tables only heads are compared
+//   <!-- rows differ -->    of tables only heads are compared; a line "..." may
+//                           stand for rows
 //   <!-- fails -->          its last command must not succeed
 //   <!-- not run: WHY -->   neither; for what takes a network, or minutes
+//
+// A command that is only indented is refused: it would not be run.
+//
+// With UPDATE_DOCS=1 in the environment nothing is compared, and the page is
+// written anew with what its commands print: look at the difference then.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -46,6 +52,8 @@ function blocksOf(text) {
       blocks.push(block);
       notes = [];
     } else if (lines[i].trim()) {
+      assert.doesNotMatch(lines[i], /^ {4,}(\$ |eventspace |\.\/bootstrap)/,
+        `${page}:${i + 1}: commands stand in a block of sh or console`);
       notes = [];
     }
   }
@@ -54,6 +62,12 @@ function blocksOf(text) {
 
 const noteOf = (block, word) => block.notes.find((note) =>
   note === word || note.startsWith(`${word}: `))?.slice(word.length + 2);
+
+/* One more line that it prints, at this line of the page, from 0. */
+function take(command, at, line) {
+  command.from ??= at;
+  command.prints.push(line);
+}
 
 /* Commands of a block, each with the lines that it is said to print. */
 function commandsOf(block) {
@@ -65,8 +79,8 @@ function commandsOf(block) {
       commands.push({at: block.at + i + 1, text: line.slice(2), prints: []});
     else if (line.startsWith('> ') && !commands.at(-1).prints.length)
       commands.at(-1).text += `\n${line.slice(2)}`;
-    else if (line.trim())
-      commands.at(-1).prints.push(line);
+    else if (line.trim() || commands.at(-1)?.prints.length)
+      take(commands.at(-1), block.at + i, line);
   });
   return commands;
 }
@@ -82,7 +96,8 @@ function masked(text) {
 }
 
 /* Heads of tables: lines without a number. */
-const headsOf = (lines) => lines.filter((line) => !line.includes('#'));
+const headsOf = (lines) => lines.filter((line) =>
+  !line.includes('#') && line !== '...');
 
 function sameLines(printed, said) {
   let from = 0;
@@ -99,6 +114,27 @@ function sameLines(printed, said) {
   return from === printed.length;
 }
 
+/* What is to be written over lines of the page. */
+const updates = process.env.UPDATE_DOCS ? [] : null;
+
+/* Where "..." stands for rows, the others are found by their words. */
+function update(command, printed) {
+  const lines = printed.trimEnd().split('\n').map((line) => line.trimEnd());
+  const wordsOf = (line) => line.match(/\S*[A-Za-z]\S*/g)?.join(' ') ?? '';
+  const sameAs = (said) => said === '...' ? said :
+    lines.find((line) => wordsOf(line) === wordsOf(said)) ?? said;
+  updates.push({from: command.from, count: command.prints.length,
+    lines: command.prints.includes('...') ?
+      [lines[0], ...command.prints.slice(1).map(sameAs)] : lines});
+}
+
+function writePage() {
+  const lines = readFileSync(page, 'utf8').split('\n');
+  for (const {from, count, lines: now} of updates.reverse())
+    lines.splice(from, count, ...now);
+  writeFileSync(page, lines.join('\n'));
+}
+
 function compare(where, printed, said, rowsDiffer) {
   const [a, b] = [masked(printed), masked(said.join('\n'))];
   if (rowsDiffer)
@@ -111,6 +147,10 @@ function compare(where, printed, said, rowsDiffer) {
 
 /* --- the session --- */
 
+/* Open MPI refuses root, and more processes than processors, unless these say so. */
+const ofMpi = {OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', OMPI_MCA_rmaps_base_oversubscribe: '1'};
+
 /* Each command in a shell of its own, which has what the one before has left:
  * its folder and its variables. */
 function run(command) {
@@ -119,10 +159,13 @@ function run(command) {
     `[ ! -e ~/.session ] || . ~/.session\n` +
     `cd "\${FOLDER:-$HOME}"\nset -e -o pipefail\n${command}\n`;
   const done = spawnSync('bash', ['-c', script], {cwd: folder,
-    encoding: 'utf8', timeout: 120000, maxBuffer: 1 << 26, env: {
-      ...process.env, HOME: folder, EVENTSPACE: source, LC_ALL: 'C.UTF-8',
+    encoding: 'utf8', timeout: 280000, maxBuffer: 1 << 26, env: {
+      ...process.env, ...ofMpi, HOME: folder, EVENTSPACE: source,
+      LC_ALL: 'C.UTF-8',
       PATH: `${join(build, 'bin')}:${process.env.PATH}`}});
   assert.ok(!done.error, `${command}: ${done.error}`);
+  /* Whether others have the processors is not of the page. */
+  done.stderr = done.stderr.replace(/^eventspace: disturbed: .*\n/gm, '');
   return done;
 }
 
@@ -146,7 +189,9 @@ function blockRun(block, counts) {
     const done = run(command.text);
     assert.equal(done.status !== 0, fails,
       `${where}: ${done.status} ${done.stdout}${done.stderr}`);
-    if (command.prints)
+    if (command.prints?.length && updates)
+      update(command, done.stdout + done.stderr);
+    else if (command.prints)
       compare(where, done.stdout + done.stderr, command.prints,
         noteOf(block, 'rows differ') !== undefined);
     counts.run++;
@@ -159,6 +204,8 @@ try {
     blockRun(block, counts);
   console.log(`${page}: ${counts.run} commands run, ${counts.skipped} blocks ` +
     'not run');
+  if (updates)
+    writePage();
   assert.ok(counts.run > 0, 'it has no command that could be run');
 } finally {
   rmSync(folder, {recursive: true, force: true});

@@ -226,12 +226,35 @@ static void check_cause(const course *c, const char *cause)
     cr_expect_not(strstr(c->text, "did not come"), "%s", c->text);
 }
 
-/* A launcher that has no process that failed says 0, and only that. */
+/* The launcher of a process that was killed says so, as a shell would. For the
+ * others it is a failure like any. */
 static void check_codes(const course *c)
 {
-    for (int i = 0; i < (c->apart ? PROCESSES : 1); i++)
-        cr_expect_eq(c->exit_codes[i], 1, "launcher %d: exit code %d:\n%s", i,
-                     c->exit_codes[i], c->text);
+    for (int i = 0; i < (c->apart ? PROCESSES : 1); i++) {
+        bool its_own = !c->apart || strcmp(names[i], c->victim) == 0;
+        int want = its_own && strcmp(c->how, "killed") == 0 ? 128 + SIGKILL : 1;
+        cr_expect_eq(c->exit_codes[i], want, "launcher %d: exit code %d:\n%s",
+                     i, c->exit_codes[i], c->text);
+    }
+}
+
+/* Whatever else was said, the last line names who was first. */
+static void check_last(const course *c)
+{
+    char line[200];
+    size_t length, all = strlen(c->text);
+
+    snprintf(line, sizeof(line),
+             "\neventspace: the first to fail was process %s: killed by signal "
+             "9 (Killed)\n",
+             c->victim);
+    length = strlen(line);
+    if (c->apart)
+        check_says(c->text, line);
+    else
+        cr_expect(all > length && strcmp(c->text + all - length, line) == 0,
+                  "%s, %s: the last line is another one:\n%s", c->victim,
+                  c->phase, c->text);
 }
 
 /* Nobody has seen anything of it. Later it may have taken a connection of
@@ -256,6 +279,7 @@ static void check_death(course *c)
         snprintf(cause, sizeof(cause), "process %s died", c->victim);
     check_cause(c, cause);
     check_codes(c);
+    check_last(c);
     snprintf(cause, sizeof(cause), "process %s: killed by signal 9 (Killed)\n",
              c->victim);
     check_says(c->text, cause);

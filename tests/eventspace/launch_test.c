@@ -228,7 +228,7 @@ Test(launch, loses_no_line_of_a_process_that_prints_and_dies)
     launch_plainly("[ $EVENTSPACE_PROCESS = h0 ] || exit 0;"
                    "i=0; while [ $i -lt 5000 ]; do echo line $i; "
                    "i=$((i+1)); done; kill -9 $$");
-    check_launched(1);
+    check_launched(128 + SIGKILL);
     for (int i = 0; i < 5000; i++) {
         snprintf(line, sizeof(line), "h0| line %d\n", i);
         check_has(last.out, line);
@@ -462,12 +462,33 @@ Test(launch, kills_those_that_do_not_listen)
                         "process h1 failed\n");
 }
 
+/* SIGKILL is sent before it is seen that the process has died of SIGTERM. */
+Test(launch, tells_why_a_process_died_that_was_sent_both_signals)
+{
+    launch((eventspace_launch_options){.grace_ms = 1, .term_ms = 1},
+           "[ $EVENTSPACE_PROCESS = h1 ] && exit 3; exec sleep 1000");
+    check_launched(1);
+    check_has(last.err, ", sent because process h1 failed\n");
+    check_lacks(last.err, "(Terminated)\n");
+}
+
 Test(launch, tells_of_a_process_that_was_killed)
 {
     launch_plainly("[ $EVENTSPACE_PROCESS = h0 ] || exit 0; kill -9 $$");
-    check_launched(1);
+    check_launched(128 + SIGKILL);
     check_has(last.err, "process h0: killed by signal 9 (Killed)\n");
     check_lacks(last.err, "process h1");
+}
+
+/* The first process is asked to end; without `end_all` it would stay. */
+Test(launch, ends_others_when_one_was_killed_if_asked_to)
+{
+    launch((eventspace_launch_options){.grace_ms = 100, .end_all = true},
+           "[ $EVENTSPACE_PROCESS = h1 ] && kill -9 $$; exec sleep 1000");
+    check_launched(128 + SIGKILL);
+    check_has(last.err, "process h1: killed by signal 9 (Killed)\n");
+    check_has(last.err, "process h0: killed by signal 15 (Terminated), sent "
+                        "because process h1 failed\n");
 }
 
 static void check_interrupted(int number, const char *script)
@@ -477,7 +498,7 @@ static void check_interrupted(int number, const char *script)
     wait_for(in_run("h1.up"));
     kill(launcher, number);
     launch_end();
-    check_launched(1);
+    check_launched(128 + number);
 }
 
 Test(launch, passes_an_interruption_on)
@@ -573,7 +594,7 @@ Test(launch, refuses_a_directory_that_holds_a_run)
     launch_plainly("true");
     check_launched(0);
     launch_plainly("true");
-    check_refused(PASTSET_EEXIST, "--replace");
+    check_refused(PASTSET_EEXIST, "or overwrite it with --replace");
 }
 
 Test(launch, replaces_the_files_of_a_run_and_no_others)
@@ -614,10 +635,25 @@ Test(launch, never_replaces_what_it_cannot_tell_from_a_run)
     launch_plainly("true");
     check_launched(0);
     file_write(in_run("pathmap.dot"), "digraph {", 9);
+    file_write(in_run("definitions"), "x", 1);
     file_write(in_run("h0.space"), "x", 1);
     launch((eventspace_launch_options){.replace = true}, "true");
     check_refused(PASTSET_EMAP, "belong to a run; choose another directory");
     cr_assert(exists(in_run("h0.space")));
+}
+
+/* The definitions say as much as the map, and one of them is enough. */
+Test(launch, replaces_a_run_by_its_definitions_or_its_map)
+{
+    launch_plainly("true");
+    check_launched(0);
+    file_write(in_run("pathmap.dot"), "digraph {", 9);
+    launch((eventspace_launch_options){.replace = true}, "true");
+    check_launched(0);
+    file_write(in_run("definitions"), "x", 1);
+    launch((eventspace_launch_options){.replace = true}, "true");
+    check_launched(0);
+    cr_assert(exists(in_run("definitions")));
 }
 
 Test(launch, never_replaces_a_run_that_goes_on)
@@ -784,7 +820,7 @@ Test(launch, needs_ports_and_a_key_for_a_process_alone)
     launch((eventspace_launch_options){.process = "h0"}, "true");
     check_refused(PASTSET_EINVAL, "key");
     launch(one_process("h9"), "true");
-    check_refused(PASTSET_ENOENT, "no process \"h9\"");
+    check_refused(PASTSET_ENOENT, "no process \"h9\": it has h0 and h1");
     cr_assert_not(exists(run_directory));
 }
 

@@ -235,7 +235,7 @@ Test(run, knows_its_collectors)
     eventspace_run *run = run_open();
     const paths_map *map = eventspace_run_map(run);
 
-    cr_assert_eq(eventspace_run_collectors(run), 3);
+    cr_assert_eq(eventspace_run_ids(run), 3);
     cr_assert_str_eq(map->nodes[eventspace_run_collector(run, 0)].name,
                      "t0.e.ec1");
     cr_assert_str_eq(map->nodes[eventspace_run_collector(run, 1)].name,

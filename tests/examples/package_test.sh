@@ -32,9 +32,13 @@ root=$folder/root
 dpkg-deb -x "$runtime" "$root"
 (cd "$root" && find . -type f | sort) >"$folder/runtime"
 for file in bin/eventspace share/bash-completion/completions/eventspace \
-    share/doc/eventspace/copyright; do
+    lib/libeventspace_sql.so share/doc/eventspace/copyright; do
     echo "./usr/$file"
 done >"$folder/wanted"
+echo ./usr/share/eventspace/perfetto.proto >>"$folder/wanted"
+for view in "$source"/examples/views/*.sql; do
+    echo "./usr/share/eventspace/views/${view##*/}"
+done >>"$folder/wanted"
 apps=$(sed -n 's/^add_executable(\([a-z]*\).*/\1/p' \
     "$source"/apps/*/CMakeLists.txt)
 for app in $apps; do
@@ -71,7 +75,8 @@ names() {
         fail "what ${deb##*/} depends on (<: wanted, >: there)"
 }
 names "$runtime" libarchive13 libc6 libcgraph6 libgvc6 libjansson4 \
-    libmsgpackc2 libpcap0.8 libpng16-16 libsodium23 libuv1 libzstd1 zlib1g
+    libmsgpackc2 libopen-trace-format2-10 libpcap0.8 libpng16-16 \
+    libprotobuf-c1 libsodium23 libsqlite3-0 libuv1 libzstd1 zlib1g
 names "$development" libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev \
     libsodium-dev
 

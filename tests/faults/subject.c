@@ -2,12 +2,14 @@
  * came out right: what the sweep makes fail.
  *
  * Each thread takes part in a global sum, writes to an element and reads it,
- * starts operations and polls for them, and waits in vain with a deadline.
+ * starts operations and polls for them, and waits in vain with a deadline. The
+ * sums are a region of its trace.
  * What the maps have of it is in one.dot and three.dot. */
 #include <stdint.h>
 #include <string.h>
 
 #include "eventspace/eventspace.h"
+#include "eventspace/regions.h"
 
 #define ROUNDS 3
 #define STARTED 4
@@ -34,7 +36,10 @@ static int sums(paths_thread *self)
     check(paths_open(&total, self, "total"));
     for (int64_t i = 0; i < ROUNDS; i++) {
         int64_t mine = i + paths_thread_number(self), all = 0;
+        check(eventspace_region_begin(self, "sum"));
         check(paths_exchange(total, &mine, sizeof(mine), &all, sizeof(all)));
+        check(eventspace_region_end(self, "sum"));
+        check(eventspace_mark(self, "added"));
         holds(all == threads * i + threads * (threads - 1) / 2);
     }
     return 0;

@@ -6,8 +6,8 @@
 //
 // A case is a command and the process of it in which calls fail. It is run
 // once to count them, and then once for each. What comes must be the right
-// result, or an error that says something; no crash, no hang, and nothing kept
-// that was not kept without the fault. `--most` takes so many calls of each
+// result, or an error that says something; no crash, no hang, no half of a file,
+// and nothing kept that was not kept without the fault. `--most` takes so many calls of each
 // case and kind, chosen by the seed; without it all are taken. Prints a line of
 // JSON for each case and kind, and for each fault that was not borne.
 import {execFileSync, spawn} from 'child_process';
@@ -47,8 +47,20 @@ const cases = [
          command: run('three.dot')})),
     {name: 'info', same: true, command: look('info', 'RUN')},
     {name: 'view', same: true, command: look('view', 'RUN', 'all')},
+    {name: 'memory', same: true, command: look(
+        'view', 'RUN', 'all', '--memory=64M')},
+    {name: 'sql', same: true, command: look('sql', 'RUN',
+        'select count(*) from event where thread in (0, 1) or start_ns > 0; ' +
+        'select * from region r join collector c using (process); ' +
+        "select x'00', 'a', :p, hex(zeroblob(70000)) like '%1%'",
+        '--param=p=1')},
+    {name: 'script', same: true,
+     command: look('view', 'RUN', path.join(maps, 'regions.sql'))},
     {name: 'report', same: true,
      command: look('report', 'RUN', '--output=OUT')},
+    ...['chrome', 'perfetto', 'otf2', 'csv'].map((format) => (
+        {name: `export-${format}`, same: true, command: look(
+            'export', 'RUN', `--format=${format}`, '--output=OUT')})),
     {name: 'archive', command: copied('archive', 'COPY')},
     ...['', 'scope', 'scope.h1'].map((process) => (
         {name: `scope-${process || 'launcher'}`, process,
@@ -99,7 +111,11 @@ function execute(c, kind, at) {
                 ? fs.readFileSync(log, 'utf8').trim().split('\n') : [];
             fs.rmSync(log, {force: true});
             fs.rmSync(out, {recursive: true, force: true});
-            resolve({code, signal, hung, text, lines});
+            const left = fs.readdirSync(scratch).filter(
+                (name) => name.startsWith(path.basename(out) + '.'));
+            for (const name of left)
+                fs.rmSync(path.join(scratch, name), {recursive: true});
+            resolve({code, signal, hung, text, lines, left});
         });
     });
 }
@@ -160,6 +176,8 @@ function verdict(c, kind, before, r) {
         return `it crashed: ${r.signal ?? r.code}`;
     if (/WRONG/.test(r.text))
         return 'a wrong result';
+    if (r.left.length)
+        return `it leaves ${r.left.join(', ')} behind`;
     if (r.code !== 0 && wordless(kind, r.text))
         return wordless(kind, r.text);
     const more = leaks(r).filter((l) => !kept.has(l));

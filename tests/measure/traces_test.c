@@ -157,7 +157,7 @@ static counted count_remote(void)
                 continue;
             c.operations += series->count;
             for (size_t e = 0; e < series->count; e++)
-                c.bytes += series->events[e].bytes;
+                c.bytes += scopes_event_at(series->events, e)->bytes;
         }
     }
     scopes_snapshot_destroy(snapshot);
@@ -433,17 +433,20 @@ static void look_at_thread(int64_t *first_ns, int64_t *between_ns,
                                  snapshot->topology->tops[1].collector);
     cr_assert_eq(series->count, ROUNDS);
     *first_ns = scopes_clocks_ns(snapshot->clocks, series->process,
-                                 series->events[0].start);
+                                 scopes_event_at(series->events, 0)->start);
     for (size_t i = 0; i < ROUNDS; i++) {
-        int64_t start_ns = scopes_clocks_ns(snapshot->clocks, series->process,
-                                            series->events[i].start);
-        int64_t end_ns = scopes_clocks_ns(snapshot->clocks, series->process,
-                                          series->events[i].end);
+        int64_t start_ns =
+            scopes_clocks_ns(snapshot->clocks, series->process,
+                             scopes_event_at(series->events, i)->start);
+        int64_t end_ns =
+            scopes_clocks_ns(snapshot->clocks, series->process,
+                             scopes_event_at(series->events, i)->end);
         *within_ns += end_ns - start_ns;
         if (i > 0)
             *between_ns +=
-                start_ns - scopes_clocks_ns(snapshot->clocks, series->process,
-                                            series->events[i - 1].end);
+                start_ns -
+                scopes_clocks_ns(snapshot->clocks, series->process,
+                                 scopes_event_at(series->events, i - 1)->end);
     }
     scopes_snapshot_destroy(snapshot);
 }

@@ -80,6 +80,8 @@ Test(type, names_the_word_that_is_wrong, .timeout = 120)
     check_refused("  ", "at least one field");
     check_refused("i32 i33 u8", "\"i33\" is not one of");
     check_refused("int", "\"int\" is not one of");
+    check_refused("f64 double[3]", "f64 bytes[N]; did you mean f64?");
+    check_refused("uint64_t", "did you mean u64?");
     check_refused("i32 f64[0]", "f64[0]");
     check_refused("f64[", "f64[");
     check_refused("f64[]", "f64[]");

@@ -45,6 +45,12 @@ expect "both" 0 'node and link' -- \
     "$cg" --node n0:load=1 --link '*:bandwidth=10mbit'
 expect "JSON has terms" 0 '"what": *"competing processes"' -- \
     "$cg" --node n0:load=1 --format json
+expect "CSV has terms" 0 '^competing processes,n0,11.6' -- \
+    "$cg" --node n0:load=1 --law credit --table=terms --format csv
+expect "terms alone" 0 '^why ' -- "$cg" --node n0:load=1 --table=terms
+expect "answers alone" 0 '^ *model ' -- "$cg" --node n0:load=1 --table=answers
+expect "no such table" 2 "'nodes' is not one of answers, terms" -- \
+    "$cg" --table=nodes
 expect "another link when profiled" 0 'link' -- \
     "$cg" --profiled-link '*:latency=1ms,bandwidth=1mbit' \
     --link n0-n1:bandwidth=10mbit
@@ -138,6 +144,12 @@ wrong experiment '--scenario=*:latency=1ms' 'anything else of a link'
 wrong experiment --pin=3-1 "is not a number from 3"
 
 # What the JSON says is JSON, with the numbers of the CSV.
+# Terms have the same columns in all formats.
+"$eventspace" predict "$cg" --node n0:load=1 --table=terms -f csv |
+    head -n 1 | grep -q '^what,where,added_s,added_share' || {
+    echo "CSV has other columns of terms"
+    failed=1
+}
 if command -v node >/dev/null; then
     "$eventspace" predict "$cg" '--node=*:load=1' --law credit -f json |
         node -e '

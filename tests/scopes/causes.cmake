@@ -14,5 +14,5 @@ if(suites)
   target_include_directories(uneven_app PRIVATE ${PROJECT_SOURCE_DIR})
   set_target_properties(uneven_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                               ${CMAKE_BINARY_DIR}/tests)
-  add_dependencies(scopes_critical_path_test uneven_app)
+  add_dependencies(scopes_critical_path_test uneven_app scheduling_app)
 endif()

@@ -1,6 +1,7 @@
 /* fake_run.c - the files of a run, without a run. */
 #include "tests/scopes/fake_run.h"
 
+#include "eventspace/run/run_writer.h"
 #include "pastset/element.h"
 #include "pastset/status.h"
 
@@ -92,7 +93,24 @@ int fake_run_event(fake_run *run, const eventspace_trace *event)
         *trace = trace_of(run, event->collector);
     if (!*trace)
         return PASTSET_EINVAL;
-    return pastset_write(*trace, event, sizeof(*event), PASTSET_NOWAIT, NULL);
+    return eventspace_run_writer_trace(*trace, event);
+}
+
+int fake_run_event_in(fake_run *run, uint32_t process, const char *trace,
+                      const eventspace_trace *event)
+{
+    pastset_space *space = run->processes[process].space;
+    pastset_element *element = pastset_space_find(space, trace);
+    pastset_type type;
+    pastset_element_options options = {.name = trace,
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = 262144,
+                                       .single_writer = true};
+    int err = element ? 0 : pastset_type_parse(&type, EVENTSPACE_TRACE_TYPE);
+    if (!err && !element)
+        err = pastset_element_create(&element, space, &options);
+    return err ? err : eventspace_run_writer_trace(element, event);
 }
 
 int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
@@ -114,6 +132,46 @@ int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
     return err ? err
                : pastset_write(element, note, sizeof(*note), PASTSET_NOWAIT,
                                NULL);
+}
+
+int fake_run_scheduling(fake_run *run, uint32_t process,
+                        const eventspace_scheduling *tuple)
+{
+    pastset_space *space = run->processes[process].space;
+    pastset_element *element =
+        pastset_space_find(space, EVENTSPACE_SCHEDULING_NAME);
+    pastset_type type;
+    pastset_element_options options = {.name = EVENTSPACE_SCHEDULING_NAME,
+                                       .type = &type,
+                                       .policy = PASTSET_DISCARD,
+                                       .capacity = 1000};
+    int err =
+        element ? 0 : pastset_type_parse(&type, EVENTSPACE_SCHEDULING_TYPE);
+    if (!err && !element)
+        err = pastset_element_create(&element, space, &options);
+    return err ? err
+               : pastset_write(element, tuple, sizeof(*tuple), PASTSET_NOWAIT,
+                               NULL);
+}
+
+int fake_run_define(fake_run *run, uint32_t process, const void *bytes,
+                    size_t count)
+{
+    pastset_space *space = run->processes[process].space;
+    pastset_element *element =
+        pastset_space_find(space, EVENTSPACE_DEFINITIONS_NAME);
+    pastset_type type;
+    pastset_element_options options = {.name = EVENTSPACE_DEFINITIONS_NAME,
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = EVENTSPACE_DEFINITIONS_MAX,
+                                       .on_demand = true};
+    int err =
+        element ? 0 : pastset_type_parse(&type, EVENTSPACE_DEFINITIONS_TYPE);
+    if (!err && !element)
+        err = pastset_element_create(&element, space, &options);
+    return err ? err
+               : pastset_write(element, bytes, count, PASTSET_NOWAIT, NULL);
 }
 
 static uint32_t rank_of(const paths_map *map, uint32_t node)

@@ -3,7 +3,9 @@
 #ifndef TESTS_SCOPES_FAKE_RUN_H
 #define TESTS_SCOPES_FAKE_RUN_H
 
+#include "eventspace/define/definition.h"
 #include "eventspace/run/meta.h"
+#include "eventspace/collect/scheduling.h"
 #include "eventspace/collect/trace.h"
 #include "paths/engine/executor.h"
 #include "paths/map/map.h"
@@ -19,10 +21,21 @@ fake_run *fake_run_begin(const char *directory, const paths_map *map);
 /* Writes a trace tuple into the trace element of its collector. */
 int fake_run_event(fake_run *run, const eventspace_trace *event);
 
+/* Writes one into the trace element `trace` of a process, whatever its
+ * collector is: it is EVENTSPACE_REGIONS_NAME, or there is an event in it. */
+int fake_run_event_in(fake_run *run, uint32_t process, const char *trace,
+                      const eventspace_trace *event);
+
 /* Makes a note of the process's executor with this number: they are given notes
  * in the order of their numbers. */
 int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
                   const paths_executor_note *note);
+/* Writes a tuple of a process's threads' scheduling. */
+int fake_run_scheduling(fake_run *run, uint32_t process,
+                        const eventspace_scheduling *tuple);
+/* Writes bytes that a process defines something with. */
+int fake_run_define(fake_run *run, uint32_t process, const void *bytes,
+                    size_t count);
 /* The note that a thread waits for its operation `sequence` on the path that it
  * calls `as`, at the node `stage`, since `since` ns after the start. */
 paths_executor_note fake_waiting(const paths_map *map, const char *thread,

@@ -5,6 +5,9 @@ endif()
 es_test(scopes/views/thread_views_test
         SOURCES scopes/fake_run.c support/scratch.c
         LINKS eventspace::scopes)
+es_test(scopes/views/same_views_test
+        SOURCES scopes/views/made_runs.c scopes/fake_run.c support/scratch.c
+        LINKS eventspace::scopes)
 es_test(viewer/table_test LINKS eventspace::viewer PkgConfig::JANSSON)
 
 # Included before examples are, so these targets may be yet to come.
@@ -12,4 +15,42 @@ es_test(scopes/reading/snapshot_test SOURCES support/command.c support/scratch.c
         LINKS eventspace::scopes m)
 if(TARGET scopes_snapshot_test)
   add_dependencies(scopes_snapshot_test eventspace_cli figure3)
+endif()
+
+# When threads had no processor: a program that says so itself, and records of
+# the kernel made by hand.
+if(suites)
+  foreach(app scheduling_app guest_app)
+    add_executable(${app} eventspace/${app}.c)
+    target_link_libraries(${app} PRIVATE eventspace::eventspace)
+    target_include_directories(${app} PRIVATE ${PROJECT_SOURCE_DIR})
+    set_target_properties(${app} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                            ${CMAKE_BINARY_DIR}/bin)
+  endforeach()
+endif()
+es_test(scopes/views/scheduling_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes)
+if(TARGET scopes_scheduling_test)
+  add_dependencies(scopes_scheduling_test eventspace_cli scheduling_app
+                   guest_app)
+endif()
+es_test(eventspace/switches_test
+        SOURCES ${PROJECT_SOURCE_DIR}/eventspace/collect/scheduling_switches.c)
+
+# Parts that a program names.
+if(suites)
+  add_executable(regions_app eventspace/regions_app.c)
+  target_link_libraries(regions_app PRIVATE eventspace::eventspace)
+  target_include_directories(regions_app PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(regions_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                               ${CMAKE_BINARY_DIR}/bin)
+endif()
+es_test(scopes/views/regions_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes)
+if(TARGET scopes_regions_test)
+  add_dependencies(scopes_regions_test eventspace_cli regions_app)
 endif()

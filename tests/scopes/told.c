@@ -22,11 +22,16 @@ static void told_rest(told *t)
                                       t->topology, SCOPES_CLOCK_HULL,
                                       PATHS_NONE),
                  0);
+    check_status(
+        scopes_scheduling_read(&t->scheduling, t->run, t->topology, t->clocks),
+        0);
     t->view_input = (scopes_view_input){.map = map,
                                         .topology = t->topology,
                                         .event_table = t->event_table,
                                         .clocks = t->clocks,
-                                        .threads = NULL};
+                                        .threads = NULL,
+                                        .run = t->run,
+                                        .scheduling = t->scheduling};
 }
 
 void told_run(told *t, const char *directory)
@@ -83,10 +88,11 @@ void told_lose(told *t, unsigned percent, unsigned seed)
         for (size_t i = 0; i < series->count; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             if ((state >> 33) % 100 >= percent)
-                left[count++] = series->events[i];
+                left[count++] = *scopes_event_at(series->events, i);
         }
     }
     cr_assert_lt(count, t->event_table->ledger.read);
+    scopes_scheduling_destroy(t->scheduling);
     scopes_clocks_destroy(t->clocks);
     scopes_topology_destroy(t->topology);
     scopes_event_table_destroy(t->event_table);
@@ -98,6 +104,7 @@ void told_lose(told *t, unsigned percent, unsigned seed)
 
 void told_end(told *t)
 {
+    scopes_scheduling_destroy(t->scheduling);
     scopes_clocks_destroy(t->clocks);
     scopes_topology_destroy(t->topology);
     scopes_event_table_destroy(t->event_table);

@@ -11,6 +11,7 @@ typedef struct told {
     scopes_event_table *event_table;
     scopes_topology *topology;
     scopes_clocks *clocks;
+    scopes_scheduling *scheduling;
     scopes_view_input view_input; /* change it as wanted */
 } told;
 

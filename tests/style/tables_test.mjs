@@ -48,8 +48,14 @@ output('profile', '--no-packets', '--no-switches', '--run=RUN',
 writeFileSync(join(folder, 'CLUSTER'),
               'digraph now { a; b; a -> b [latency="50us", bandwidth="1gbit"]; }');
 
+output('export', 'RUN', '--format=otf2', '--output=OTF2');
+
+// Files that the page calls otherwise.
+const files = {'TRACE.otf2': 'OTF2/traces.otf2'};
+
 // What a command needs besides, to be quick and to have all its columns.
 const besides = {
+  import: ['--replace'],
   netbench: ['--duration=50ms', '--sizes=65536..4M'],
   load: ['--duration=20ms'],
   predict: ['--node=h0:load=1'],
@@ -59,7 +65,7 @@ const besides = {
 
 const kept = new Map();
 function print(command, format) {
-  const words = command.split(' ');
+  const words = command.split(' ').map(word => files[word] ?? word);
   const all = [...words, `--format=${format}`, ...besides[words[0]] ?? []];
   const key = all.join(' ');
   for (let tries = 1; !kept.has(key); tries++) {
@@ -151,9 +157,20 @@ function checkObject({command, path, rows}) {
           rows.map(row => row.key), false);
 }
 
+// Events have no table for people; CSV and JSON lines have the same columns.
+function checkEvents({command, rows}) {
+  const keys = rows.map(row => row.key);
+  const csv = output(...command.split(' '), '--format=csv').split('\r\n');
+  const jsonl = output(...command.split(' '), '--format=jsonl').split('\n');
+  compare(`${command}, CSV`, csv[0].split(','), keys, true);
+  compare(`${command}, JSON lines`, Object.keys(JSON.parse(jsonl[0])), keys,
+          true);
+}
+
 for (const section of sections)
-  (section.command.includes(' --format=json') ? checkObject : checkTable)(
-      section);
+  (section.command.includes(' --format=json') ? checkObject
+   : section.command.startsWith('export ')    ? checkEvents
+                                              : checkTable)(section);
 
 // --- is there all? ---
 
@@ -179,7 +196,8 @@ for (const command of output('--list-commands').trim().split('\n')) {
   // The refusal of a wrong one names them all.
   const names = /one of (.+)/.exec(run('eventspace', [name, '--table=?'])
       .stderr)[1].split(', ');
-  const found = [...commands].filter(words => words.startsWith(`${name} `))
+  const found = [...commands].filter(words => words.startsWith(`${name} `) &&
+                                    !words.includes(' --format=json'))
       .flatMap(words => /--table=(\w+)/.exec(words)?.[1] ?? []);
   compare(`${name} --table`, names, found, false);
 }

@@ -34,6 +34,10 @@ void command_free(command *p);
 char *command_run(int exit_code, unsigned seconds, const char *program, ...)
     __attribute__((sentinel));
 
+/* In front of a command: its standard output only. What views say on standard
+ * error depends on what else the machine does. */
+#define COMMAND_QUIET "sh", "-c", "exec \"$@\" 2>/dev/null", "sh"
+
 /* Waits for a child that was forked; its exit code, or minus its signal. Kills
  * it after timeout(seconds), and fails. */
 int child_wait(pid_t pid, unsigned seconds);

@@ -49,6 +49,11 @@ check "a name of JavaScript's is no program" refuses 2 \
 check "the number of runs comes first" refuses 2 \
     "the number of runs is 'ep'" 0 ep
 
+check "runs of diff are a number" refuses 2 \
+    "'few' is not a number of runs" 1000 diff few
+check "of which there are enough" refuses 2 \
+    "'5' is not a number of runs" 1000 diff 5
+
 models() {
     node "$source/tests/validation/models.mjs" /nowhere results 1 gsum 2>err
     [ $? -eq 2 ] && says "no program 'gsum'" err && [ ! -e results ]

@@ -79,7 +79,7 @@ suggests() { # WRONG RIGHT
     gives 2 "$eventspace" "$1" && says "no command '$1'; did you mean '$2'?" err
 }
 for pair in "veiw view" "rport report" "inof info" "clok clock" \
-    "experment experiment" "choose2 choose" "key. key"; do
+    "experment experiment" "choose2 choose" "key. key" "hlep help"; do
     # shellcheck disable=SC2086
     check "'${pair% *}' is '${pair#* }', misspelt" suggests $pair
 done
@@ -102,6 +102,8 @@ check "--detail is wrong usage where there is no such" \
     wrong_usage view RUN process --detail
 check "a window that ends before it begins is wrong usage" \
     wrong_usage view RUN process --from 2s --to 1s
+check "so it is for a report" wrong_usage report RUN --from 2s --to 1s
+check "--last excludes --from" wrong_usage report RUN --last 2s --from 1s
 check "a run without a program is wrong usage" wrong_usage run a --output RUN
 check "--process without a key is wrong usage" \
     wrong_usage run a --output RUN --process h0 -- true
@@ -178,7 +180,9 @@ check "--outputs is misspelt" misspelt outputs output run map
 check "--prefualt is misspelt" misspelt prefualt prefault map instrument map
 check "--theads is misspelt" misspelt theads thread scope RUN
 not_a_command() {
-    wrong_usage hops && says "no command 'hops', but a view: eventspace view" err
+    wrong_usage hops && says "no command 'hops', but a view: eventspace view RUN" \
+        err && wrong_usage hops RIVER &&
+        says "but a view: eventspace view RIVER hops$" err
 }
 check "a view is not a command" not_a_command
 misspelt_view() {
@@ -204,6 +208,9 @@ done <<'END'
 --from view RUN hops
 --to view RUN hops
 --last view RUN hops
+--from report RUN
+--to report RUN
+--last report RUN
 --follow view RUN hops
 --interval top RUN
 --window top RUN
@@ -220,7 +227,8 @@ done
 for option in "-w" "-s" "-b" "-P" "-p" "-c" "-C"; do
     check "top has no $option" wrong_usage top $option 1 RUN
 done
-check "a list of threads is numbers" wrong_usage view RUN hops --thread 3-x
+check "a range of threads does not go back" wrong_usage view RUN hops --thread 5-3
+check "a list of threads is not empty" wrong_usage view RUN hops --thread ,
 check "so it is for a scope" wrong_usage scope RUN --output M --thread 5-3
 check "a table that there is not is wrong usage" wrong_usage info RUN \
     --table events
@@ -303,6 +311,39 @@ cites_the_mapping() {
         says "wrong.dot:7: b -> e: use=raed" err && [ "$(wc -l <err)" -eq 6 ]
 }
 check "what is wrong in a mapping is told by its lines" cites_the_mapping
+cat >ends.dot <<'END'
+digraph ends {
+    t0 [kind=thread];
+    t1 [kind=thread];
+    total [kind=element, type=i32];
+    t0 -> total [use=sum];
+    t9 -> total [use=sum];
+    t0 -> nowhere;
+}
+END
+cites_ends() {
+    gives 1 "$eventspace" map generate -a ends.dot && [ ! -s out ] &&
+        says "ends.dot:6: t9 -> total: there is no thread t9; did you mean t1" \
+            err &&
+        says "ends.dot:7: t0 -> nowhere: there is no element nowhere: define" err
+}
+check "an edge of a thread or element that is not there is told" cites_ends
+names_idle() { # PROCESSES TEXT
+    printf 'digraph g { a [kind=thread]; b [kind=thread];
+        e [kind=element, type=i32]; a -> e [use=sum]; b -> e [use=sum] }' |
+        "$eventspace" map generate -a - --processes "$1" -o idle.dot 2>err &&
+        "$eventspace" map check idle.dot || return 1
+    [ "$2" ] || [ ! -s err ] || return 1
+    [ ! "$2" ] || says "$2" err
+}
+check "processes without threads are named" names_idle 4 \
+    "nothing runs in h1, h3: the application has 2 threads for 4 processes"
+check "where all have threads nothing is said" names_idle 2 ""
+as_mpirun() {
+    wrong_usage run -n 2 ./primes &&
+        says "map generate --application=FILE --processes=2" err
+}
+check "run -n says where the number of processes is" as_mpirun
 check "a map is instrumented, and back" instruments
 check "a map is drawn" draws
 check "check names file and line" complains
@@ -318,7 +359,9 @@ check "a key is made once, for its owner" makes_key
 check "a run is made" "$make_run" RUN 8 4 50
 
 info_table() {
-    "$eventspace" info RUN >list && says '1,400' list && says '0 lost' list
+    "$eventspace" info RUN >list && says '1,400' list && says '0 lost' list &&
+        says '1400 present (50.4 kB)' list &&
+        says 'an estimated [0-9.]* us in all' list
 }
 info_json() {
     "$eventspace" info RUN --format json | node -e '
@@ -391,6 +434,19 @@ view_thread() {
         says '^2,t2,' list && says '^3,t3,' list &&
         gives 1 "$eventspace" view RUN communication --thread 0,7-9
 }
+rows_are() { # NUMBERS OPTIONS...: of the view communication
+    wanted=$1
+    shift
+    "$eventspace" view RUN communication --format csv "$@" >list || return 1
+    found=$(sed -n 's/^\([0-9]\),.*/\1/p' list | tr '\n' ' ')
+    [ "$found" = "$wanted " ] && return 0
+    echo "not '$wanted', but '$found'"
+    return 1
+}
+no_thread() { # LIST TEXT
+    gives 1 "$eventspace" view RUN communication --thread "$1" && [ ! -s out ] &&
+        says "$2" err
+}
 view_list() {
     "$eventspace" view --list >list && says '^communication ' list &&
         says '^critical-path ' list && says '^waits-for ' list
@@ -439,6 +495,10 @@ view_of() {
         gives 1 "$eventspace" view RUN communication --name nothing &&
         says nothing err
 }
+no_regions() {
+    gives 0 "$eventspace" view RUN regions --format csv && says '^region,' out &&
+        says "there are no regions: .*eventspace_region_begin.*regions.h" err
+}
 view_follow() { # of a run that is over: once
     "$eventspace" view RUN process --follow 10ms --format csv >list &&
         [ "$(wc -l <list)" -eq 5 ]
@@ -446,6 +506,39 @@ view_follow() { # of a run that is over: once
 report_default() {
     [ "$("$eventspace" report RUN)" = RUN/report.html ] &&
         [ -s RUN/report.html ]
+}
+# The operations of the page are those of the view.
+report_window() { # TITLE WINDOW...
+    title=$1
+    shift
+    "$eventspace" report RUN -o part.html "$@" &&
+        says "<title>[^<]*, $title - EventSpace</title>" part.html &&
+        "$eventspace" view RUN communication --format json "$@" >part &&
+        node -e '
+        const assert = require("assert");
+        const read = (f) => require("fs").readFileSync(f, "utf8");
+        const data = JSON.parse(read("part.html")
+            .match(/<script[^>]*application\/json[^>]*>([^]*?)<\/script>/)[1]);
+        const count = (rows) => rows.map((row) => row.operations);
+        const rows = JSON.parse(read("part")).rows;
+        assert.deepEqual(count(data.threads), count(rows));
+        const all = count(rows).reduce((a, b) => a + b);
+        assert(all > 0 && all < 1400, all + " operations");'
+}
+report_scripts() { # what is wrong with one is said, and then there is no page
+    printf 'select nothing;\n' >bad.sql
+    printf 'select :x as x;\n' >asks.sql
+    rm -f scripts.html
+    gives 1 "$eventspace" report RUN -o scripts.html --script=missing.sql &&
+        says "no view script 'missing.sql'" err &&
+        gives 1 "$eventspace" report RUN -o scripts.html --script=asks.sql \
+            --script=bad.sql --param=x=1 && says 'bad.sql: statement 1' err &&
+        gives 1 "$eventspace" report RUN -o scripts.html --script asks.sql &&
+        says ':x has no value' err && [ ! -e scripts.html ] &&
+        gives 2 "$eventspace" report RUN -o scripts.html --param=x=1 &&
+        says 'for the scripts of --script' err &&
+        "$eventspace" report RUN -o scripts.html --script asks.sql \
+            --param=x=1 && says '"title":"asks.sql"' scripts.html
 }
 report_nowhere() {
     gives 1 "$eventspace" report RUN -o no/such/folder.html &&
@@ -469,16 +562,54 @@ check "info's lists agree" info_json
 check "info lists elements as CSV" info_csv
 check "steps and processes sum up to the threads" view_json
 check "a view of one thread" view_thread
+check "threads by name" rows_are "3" --thread t3
+check "by patterns, numbers and ranges" rows_are "0 2 3 6 7" \
+    --thread '0,t[67] 2-3'
+check "a pattern of all" rows_are "0 1 2 3 4 5 6 7" --thread 't*'
+check "a name that is not there" no_thread 0,worker \
+    "there is no thread 'worker': see .eventspace info RUN --table=threads"
+check "a name that is misspelt" no_thread t33 \
+    "there is no thread 't33'; did you mean 't3'?"
+check "a pattern of none" no_thread 'w*' "there is no thread 'w\*'"
+check "what is neither number nor range is a name" no_thread 3-x \
+    "there is no thread '3-x'"
 check "the views are listed" view_list
 check "all views at once" view_all
 check "a window of a run" view_window
 check "a view of one element" view_of
+check "a run without regions says what makes them" no_regions
 check "following a run that has ended" view_follow
 check "report goes into the run" report_default
+check "a report of the last part" report_window "the last 100ms" --last 100ms
+check "a report from a time to another" report_window "from 100ms, to 200ms" \
+    --from 100ms --to 200ms
+check "scripts in a report" report_scripts
 check "a page that cannot be written is told" report_nowhere
 check "pipes are written to" report_to_pipe
 check "a full disk is told" full_disk
 
+# Runs without events: nothing is printed but why, and what to do.
+eventless() { # RUN TEXT
+    for view in communication hops all; do
+        gives 1 "$eventspace" view "$1" $view && [ ! -s out ] &&
+            says "^eventspace: $1: this run has no events.*$2" err || return 1
+    done
+    gives 1 "$eventspace" report "$1" -o none.html && [ ! -s out ] &&
+        says "^eventspace: $1: this run has no events.*$2" err &&
+        says "noEvents.*this run has no events" none.html || return 1
+    gives 0 "$eventspace" view "$1" pending --format csv &&
+        says "^number,thread,process,process_state,state," out
+}
+no_collectors() {
+    "$gsum" mapping --threads 2 | "$eventspace" map generate -a - -o bare.dot &&
+        "$eventspace" run bare.dot --output BARE -- "$gsum" run --rounds 10 >out &&
+        eventless BARE "eventspace map instrument MAP --output=FILE.*again"
+}
+no_operations() {
+    "$eventspace" map instrument bare.dot -o rich.dot &&
+        gives 1 "$eventspace" run rich.dot --output IDLE -- true &&
+        eventless IDLE "eventspace info IDLE"
+}
 killed_run() {
     "$make_run" KILLED 8 4 50 killed && rm KILLED/h1.space KILLED/h2.meta &&
         "$eventspace" info KILLED >list && says 'h3 *killed' list &&
@@ -487,6 +618,8 @@ killed_run() {
         says 'processes are missing' err &&
         "$eventspace" report KILLED >list
 }
+check "a view of a run without collectors says what to do" no_collectors
+check "so does one of a run without operations" no_operations
 check "a run with lost files is shown as far as it is there" killed_run
 
 # --- clocks ---

@@ -301,6 +301,49 @@ Test(draw, draws_no_edge_that_the_map_does_not_have)
     paths_map_destroy(map);
 }
 
+static void check_not_drawn(const paths_map *map, const char *part)
+{
+    viewer_draw_options options = {.file = file, .format = "dot"};
+    size_t bytes;
+    char *text;
+
+    check_status(viewer_draw(map, &options), 0);
+    text = drawn(&bytes);
+    cr_assert_null(strstr(text, part), "\"%s\" is in it", part);
+    free(text);
+}
+
+#define IN_COLLECTIVE "<td>takes part in a collective&nbsp;"
+
+Test(draw, says_in_the_legend_what_each_arrow_does)
+{
+    paths_map *map = sums(4, 2, "flat");
+
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, IN_COLLECTIVE);
+    check_not_drawn(map, "<td>writes&nbsp;");
+    paths_map_destroy(map);
+    map = tunnel(4, 2);
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "<td>writes&nbsp;");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "<td>reads&nbsp;");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "<td>both&nbsp;");
+    check_not_drawn(map, IN_COLLECTIVE);
+    paths_map_destroy(map);
+}
+
+/* What a map that is generated keeps there, nobody asked for. */
+Test(draw, says_of_an_element_of_collectives_its_type_alone)
+{
+    paths_map *map = sums(4, 2, "hierarchical");
+    uint32_t total = paths_map_find_node(map, "total");
+
+    check_status(
+        paths_attributes_set(&map->nodes[total].attributes, "type", "f64[1]"),
+        0);
+    cr_assert_str_eq(paths_node_get(&map->nodes[total], "policy"), "discard");
+    check_drawn(map, "dot", VIEWER_FOLD_AUTO, "label=\"total\\nf64[1]\"");
+    paths_map_destroy(map);
+}
+
 Test(draw, writes_ids_into_collectors_when_asked)
 {
     paths_map *map = instrumented(sums(4, 2, NULL));

@@ -1,7 +1,7 @@
 #!/bin/sh
 # full_disk_test.sh - runs and reports on a file system that is full.
 #
-#     full_disk_test.sh EVENTSPACE GSUM
+#     full_disk_test.sh EVENTSPACE GSUM REGIONS_APP
 #
 # The file system is one in memory, in a mount namespace of this test's own:
 # root's without a user namespace, and with propagation as it is, since neither
@@ -16,6 +16,7 @@ if [ -z "${FULL_DISK_INSIDE-}" ]; then
 fi
 eventspace=$1
 gsum=$2
+regions_app=$3
 . "$(dirname "$0")/check.sh"
 folder=$(mktemp -d)
 disk=$folder/disk
@@ -46,6 +47,17 @@ total() { # NAME: of `info`, of the run
 "$eventspace" map instrument plain.dot --collectors all --trace-size 1000 \
     -o small.dot
 collectors=$(grep -c kind=collector map.dot)
+{
+    echo 'digraph sums {'
+    echo 'total [kind=element, type="u64", policy=discard];'
+    for thread in 0 1 2; do
+        echo "t$thread [kind=thread, number=$thread];"
+        echo "t$thread -> total [use=sum];"
+    done
+    echo '}'
+} >sums.dot
+"$eventspace" map generate -a sums.dot --processes 2 -o plain.dot
+"$eventspace" map instrument plain.dot --collectors all -o regions.dot
 
 # --- spaces that cannot grow ---
 
@@ -75,10 +87,32 @@ finished() {
 }
 check "its processes have said that they finished" finished
 
+# --- definitions that have no room ---
+
+# Each round has a region of its own, and so a definition of 272 bytes.
+defines() {
+    fresh 3m
+    "$eventspace" run regions.dot --output "$disk/RUN" -- "$regions_app" 3000 \
+        named >said 2>told
+    if ! says "0 round 3000" said || ! says "events are lost" told ||
+        ! "$eventspace" view "$disk/RUN" regions --format=csv >out 2>err; then
+        cat said told
+        return 1
+    fi
+    recorded=$(total events_recorded) present=$(total events_present)
+    lost=$(total events_lost)
+    echo "recorded $recorded, present $present, lost $lost"
+    [ "$recorded" -eq $((3 * 3000 * 5 + 3000 * $(grep -c kind=collector regions.dot))) ] &&
+        [ "$lost" -gt 0 ] && [ $((present + lost)) -eq "$recorded" ]
+}
+check "regions that cannot be defined are counted as lost" defines
+
 # --- what is written later ---
 
 for command in "map draw map.dot -o $disk/map.svg" \
     "report $disk/RUN -o $disk/report.html" \
+    "export $disk/RUN --format=chrome -o $disk/run.json" \
+    "export $disk/RUN --format=perfetto -o $disk/run.pftrace" \
     "map draw map.dot -o $disk/map.dot"; do
     full_but_for 0
     no_room() {

@@ -183,7 +183,7 @@ interrupted_run() {
     interrupt
     code=$?
     cat err
-    [ $code -eq 1 ] && [ "$(grep -c "killed by signal" err)" -le 2 ]
+    [ $code -eq 130 ] && [ "$(grep -c "killed by signal" err)" -le 2 ]
 }
 check "a run says it once for all processes" interrupted_run
 

@@ -30,13 +30,17 @@ for map in map grow block; do
     compact() {
         "$eventspace" run "$map.dot" --output "$map" -- "$gsum" run --rounds 2000 || return 1
         bytes=$(bytes "$map"/*)
-        # 36 bytes for each event, and some pages for each element.
+        # 36 bytes for each event, 56 for each time without a processor, and
+        # some pages for each element.
         events=$((2000 * collectors))
         elements=$("$eventspace" info "$map" --table=elements --format csv |
             wc -l)
+        times=$("$eventspace" view "$map" scheduling --detail --format csv |
+            wc -l)
         echo "$bytes bytes, $(blocks "$map"/*) on disk, $events events," \
-            "$elements elements"
-        [ "$bytes" -le $((events * 36 + (elements + collectors) * 16384)) ] &&
+            "$times times, $elements elements"
+        [ "$bytes" -le $((events * 36 + (times + 8) * 56 +
+            (elements + 2 + collectors) * 16384)) ] &&
             tar -cf - "$map" | wc -c >size &&
             [ "$(cat size)" -le $((bytes + 40960)) ] &&
             none "$map"/*settling*
@@ -65,7 +69,7 @@ check "so is one whose process was killed" killed
 
 "$eventspace" clock map >clock.there
 packs() {
-    "$eventspace" pack map/ >out && says "map.tar.zst: 6 files" out &&
+    "$eventspace" pack map/ >out && says "map.tar.zst: 7 files" out &&
         [ "$(bytes map.tar.zst)" -lt $(($(bytes map/*) / 2)) ] &&
         [ "$(stat -c %a map.tar.zst)" = 600 ]
 }
@@ -91,9 +95,10 @@ check "clock reads it" same clock map
 check "top reads it" same top map --frames 1 --format csv
 reports() {
     "$eventspace" report map.tar.zst >out && says "^map.html$" out &&
+        says '"directory":"map.tar.zst"' map.html &&
         says "</html>" map.html && [ -z "$(ls tmp)" ]
 }
-check "report reads it, and writes beside it" reports
+check "report reads it, names it, and writes beside it" reports
 gathers() {
     "$eventspace" scope map.tar.zst --output mirror >out &&
         says " $((2000 * collectors)) read, 0 lost" out && [ -z "$(ls tmp)" ]
@@ -140,7 +145,12 @@ holes() { # a launcher that was killed leaves files as they were
     "$eventspace" run grow.dot --output sparse -- "$gsum" run --rounds 100000000 \
         >/dev/null 2>&1 &
     run=$!
-    until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ]; do sleep 0.02; done
+    until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ] &&
+        "$eventspace" info sparse --format json 2>err |
+        grep -q '^{"process":"h1".*"events_present":[1-9]'; do
+        kill -0 $run || return 1
+        sleep 0.02
+    done
     "$eventspace" pack sparse 2>err
     code=$?
     kill -9 $run
@@ -226,7 +236,7 @@ closed() { # standard files that are not there
 "$eventspace" view map performance --format csv >performance
 check "nothing is closed that is needed" closed
 dot() {
-    (cd map && "$eventspace" pack .) >out && says "map.tar.zst: 6 files" out &&
+    (cd map && "$eventspace" pack .) >out && says "map.tar.zst: 7 files" out &&
         none map/*zst*
 }
 check "of the current directory, beside it" dot

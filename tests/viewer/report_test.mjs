@@ -129,7 +129,8 @@ const countPixels = (browser, thread) => browser.run(`
   const y = Math.round((row.top + row.height * 0.4) * ratio);
   const data = canvas.getContext('2d')
     .getImageData(Math.round(148 * ratio), y, canvas.width - Math.round(162 * ratio), 1).data;
-  const counts = {waiting: 0, transferring: 0, communicating: 0, computing: 0,
+  const counts = {waiting: 0, transferring: 0, communicating: 0, computing: 0, runnable: 0,
+    sleeping: 0,
     chosen: 0, 'chosen-waiting': 0, failed: 0, pending: 0};
   for (let i = 0; i < data.length; i += 4)
     for (const name in counts) {
@@ -148,8 +149,8 @@ const readStacks = (browser, thread, from, count) => browser.run(`
   const lines = Math.round(row.top + row.height) - top;
   const data = document.getElementById('es-bars').getContext('2d')
     .getImageData(from, top, count, lines).data;
-  const {waiting, transferring, computing, idle, failed} = report.colours;
-  const colours = {waiting, transferring, computing, idle, failed, chosen: report.colours.chosen,
+  const {waiting, transferring, computing, runnable, sleeping, idle, failed} = report.colours;
+  const colours = {waiting, transferring, computing, runnable, sleeping, idle, failed, chosen: report.colours.chosen,
     'chosen-waiting': report.colours['chosen-waiting'],
     'chosen-computing': report.colours['chosen-computing']};
   const nameAt = (x, y) => Object.keys(colours).find((name) => colours[name].every(
@@ -290,7 +291,7 @@ check('a read waits for the neighbour that writes', async (browser) => {
 
 check('what is not recorded is in the legend and in the note on the table', async (browser) => {
   const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
-  assert.match(legend, /not recorded: before the first or after the last operation/);
+  assert.match(legend, /not running, or not recorded/);
   const [box, idle] = await browser.run(`return [getComputedStyle(document
     .querySelector('.key.idle')).backgroundColor, report.colours.idle];`);
   assert.equal(box, `rgb(${idle.join(', ')})`);
@@ -450,19 +451,22 @@ head);
 check('the table says for whom each thread waits mostly', async (browser) => {
   const said = await columnOf(browser, 'Waits mostly for');
   const threads = await browser.run(`return report.threads.map((thread, t) =>
-    ({name: thread.name, operations: report.intervals(t)}));`);
-  let several = 0;
-  for (const {name, operations} of threads) {
+    ({name: thread.name, operations: report.intervals(t),
+      lifeNs: thread.communicatingNs + thread.computingNs}));`);
+  let several = 0, blank = 0;
+  for (const {name, operations, lifeNs} of threads) {
     const sums = new Map();
     for (const op of operations)
       if (op.waitsFor >= 0)
         sums.set(op.waitsFor, (sums.get(op.waitsFor) || 0) + op.releasedNs - op.startNs);
     const all = [...sums.values()].reduce((sum, ns) => sum + ns, 0);
     const [most, ns] = [...sums].sort((a, b) => b[1] - a[1])[0] || [];
-    assert.equal(said[name], all ?
+    assert.equal(said[name], all >= 0.05 * lifeNs ?
       `${threads[most].name}, ${(ns / all * 100).toFixed(0)}\u00a0%` : '', name);
     several += sums.size > 1;
+    blank += all < 0.05 * lifeNs;
   }
+  assert.ok(blank >= 1, 'one hardly waits');
   assert.ok(several >= 2, `${several} threads wait for more than one`);
 });
 
@@ -497,11 +501,121 @@ check('an operation that has not ended is a bar that is open at its end', async 
   assert.deepEqual(said.lines.find(([name]) => name === 'at'), ['at', 'up_1']);
   assert.match(said.lines.find(([name]) => name === 'waits for')[1], /t1/);
   const table = await browser.run(`return document.getElementById('es-pending').innerText;`);
-  assert.match(table, /t0\s+h0\s+waiting/);
-  assert.match(table, /t3\s+h1\s+computing/);
+  assert.match(table, /t0\s+h0\s+killed\s+waiting/);
+  assert.match(table, /t3\s+h1\s+killed\s+computing/);
   const alerts = await browser.run(`return document.getElementById('es-alerts').innerText;`);
   assert.match(alerts, /1 operation had not ended/);
   await browser.picture('hanging.png');
+});
+
+/* The bar of each thread in the table: its parts, and how wide they are. */
+async function checkBars(browser) {
+  const threads = await browser.run('return report.threads;');
+  const bars = await browser.run(`return [...document
+    .querySelectorAll('#es-threads tbody tr')].map((row) => {
+      const all = row.querySelector('.share').getBoundingClientRect().width;
+      return Object.fromEntries([...row.querySelectorAll('.share i')].map((part) => {
+        const colour = getComputedStyle(part).backgroundColor.match(/\\d+/g).map(Number);
+        const name = part.className.replace('key ', '');
+        return [name, {share: part.getBoundingClientRect().width / all,
+          right: String(colour) === String(report.colours[name])}];
+      }));
+    });`);
+  threads.forEach((t, i) => {
+    const all = t.communicatingNs + t.computingNs;
+    const wanted = {waiting: t.waitingNs, transferring: t.communicatingNs - t.waitingNs,
+      computing: t.computingNs - t.runnableNs - t.sleepingNs, runnable: t.runnableNs,
+      sleeping: t.sleepingNs};
+    for (const [name, ns] of Object.entries(wanted)) {
+      const {share, right} = bars[i][name] ?? {share: 0, right: true};
+      assert.ok(right && Math.abs(share - ns / all) < 0.02,
+        `${t.name}: ${name}: ${share}, not ${ns / all}`);
+    }
+  });
+}
+
+/* t0 is runnable for 2 ms of 5 ms and more that it computes in a step, t1 sleeps
+ * for 1 ms; each begins 20 ms before its first operation. */
+check('being off the processor is told apart from computing', async (browser) => {
+  await openReport(browser, reportOf('off', 4, 2, 100, 'off'));
+  const threads = await browser.run(`return report.threads.map((thread, t) =>
+    ({...thread, operations: report.intervals(t)}));`);
+  assert.deepEqual(threads.map((t) => [t.runnableNs, t.sleepingNs]),
+    [[2e8, 0], [0, 1e8], [0, 0], [0, 0]]);
+  for (const t of threads) {
+    const [first, last] = [t.operations[0], t.operations.at(-1)];
+    assert.ok(Math.abs(first.startNs - t.startNs - 2e7) < 1e6, t.name);
+    assert.ok(t.endNs - last.endNs > 1e7 && t.endNs - last.endNs < 2e7, t.name);
+    const communicating = t.operations.reduce((sum, op) => sum + op.endNs - op.startNs, 0);
+    assert.ok(Math.abs(t.endNs - t.startNs - communicating - t.computingNs) <= 1000, t.name);
+  }
+  /* One gap of each, near enough for all of its columns to be of it. */
+  for (const [t, name, ns] of [[0, 'runnable', 2e6], [1, 'sleeping', 1e6], [2, null, 0]]) {
+    const reads = threads[t].operations.filter((op) => /^read/.test(op.text));
+    const from = reads.at(t ? 21 : 10).endNs;
+    const to = threads[t].operations.find((op) => op.startNs > from).startNs;
+    await browser.run(`report.setVisibleRange(${from - 1e5}, ${to + 1e5});`);
+    const x = await browser.run(`return report.xOf(${(from + to) / 2});`);
+    const stacks = await readStacks(browser, t, Math.floor(x) - 20, 40);
+    for (const stack of stacks) {
+      const where = `thread ${t}: ` + JSON.stringify(stack);
+      assert.deepEqual(stack.order, name ? [name, 'computing'] : ['computing'], where);
+      if (name)
+        assert.ok(Math.abs(stack[name] - ns / (to - from) * stack.lines) <= 2, where);
+    }
+    const said = await browser.run(`const row = report.rowOf(${t});
+      return report.at(${x}, row.top + row.height / 2);`);
+    assert.equal(said.what, 'computing');
+    assert.deepEqual(said.lines.filter(([what]) => /runnable|sleeping/.test(what)),
+      name ? [[name, `${ns / 1e6}.000 ms`]] : []);
+  }
+  const heads = await browser.run(`return [...document
+    .querySelectorAll('#es-threads th button')].map((b) => b.textContent);`);
+  assert.ok(['Computing (all)', 'of it runnable', 'of it sleeping'].every((h) => heads.includes(h)), heads.join());
+  const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
+  assert.match(legend, /runnable: others have the processor/);
+  assert.doesNotMatch(legend, /or off the processor/);
+  const notes = () => browser.run(`return document.querySelector('main section details')
+    .innerText.replace(/\\s+/g, ' ').trim();`);
+  assert.equal(await notes(), 'How to read this');
+  await browser.click(await browser.find('main section summary'));
+  assert.match(await notes(), /^How to read this Between two operations it is known how long/);
+  await checkBars(browser);
+  await browser.run('report.reset();');
+  await browser.picture('off.png');
+});
+
+check('colours that do not occur are not in the legend', async (browser) => {
+  const legend = () => browser.run(`return document.querySelector('.legend').innerText;`);
+  assert.doesNotMatch(await legend(), /failed operation|under way/);
+  await openReport(browser, join(folder, 'hanging.html'));
+  assert.match(await legend(), /under way at the end/);
+  assert.match(await legend(), /waiting for another thread/);
+  assert.doesNotMatch(await legend(), /failed operation|runnable|sleeping/);
+});
+
+check('few rows are higher than many', async (browser) => {
+  const rowHeight = async () => (await range(browser)).rowHeight;
+  assert.equal(await rowHeight(), 60); /* of 4 threads */
+  await openReport(browser, join(folder, 'eight.html'));
+  assert.equal(await rowHeight(), 30);
+});
+
+const disturbedText = (browser) =>
+  browser.run(`return document.getElementById('es-disturbed').innerText;`);
+
+check('a run that was disturbed says so, and what to do', async (browser) => {
+  await openReport(browser, reportOf('disturbed', 2, 2, 100, 'off'));
+  const threads = await browser.run('return report.threads;');
+  const [runnableNs, computingNs] = ['runnableNs', 'computingNs']
+    .map((key) => threads.reduce((sum, t) => sum + t[key], 0));
+  assert.ok(runnableNs > 0.1 * computingNs, `${runnableNs} of ${computingNs}`);
+  const said = await disturbedText(browser);
+  assert.match(said, /^Disturbed: in \d+\.\d% of the time in which the threads computed/);
+  assert.equal(said.match(/in ([\d.]+)%/)[1], (runnableNs / computingNs * 100).toFixed(1));
+  assert.match(said, /End other programs and run again, or compare/);
+  await openReport(browser, reportOf('undisturbed', 4, 2, 100, 'off'));
+  assert.equal(await disturbedText(browser), '');
 });
 
 check('a column of several operations is a stack of their shares', async (browser) => {
@@ -527,7 +641,7 @@ check('a column of several operations is a stack of their shares', async (browse
 });
 
 check('rows of few lines have these shares over some columns', async (browser) => {
-  for (let i = 0; i < 8; i++)
+  for (let i = 0; i < 11; i++)
     await browser.run(`document.getElementById('es-rows-out').click();`);
   for (let thread = 0; thread < 4; thread++) {
     const stacks = await readStacks(browser, thread, 400, 400);
@@ -573,8 +687,10 @@ function withFailure(file, index) {
     return first;
   };
   for (; index > 0; index--) {
-    const waiting = skip(8);
-    if (bytes[waiting] !== 0) skip(1);
+    for (const given of ['waiting', 'off']) {
+      const number = skip(given === 'waiting' ? 8 : 1);
+      if (bytes[number] !== 0) skip(1);
+    }
   }
   const status = skip(7);
   assert.equal(bytes[status], 0);
@@ -594,7 +710,120 @@ check('a failed operation is seen among many in its column', async (browser) => 
   const stacks = await readStacks(browser, 0, Math.floor(x), 2);
   for (const {failed, computing, lines} of stacks)
     assert.ok(failed >= lines * 0.25 && computing > 0, JSON.stringify(stacks));
+  assert.match(await browser.run(`return document.querySelector('.legend').innerText;`),
+    /failed operation/);
 });
+
+/* The colour of a pixel of the picture that was drawn last. */
+const pixelAt = (browser, x, y) => browser.run(`const c = document.getElementById('es-bars')
+  .getContext('2d').getImageData(arguments[0], arguments[1], 1, 1).data;
+  return [...c].slice(0, 3);`, Math.floor(x), Math.floor(y));
+
+check('without regions there are no bands, and no word of them', async (browser) => {
+  assert.deepEqual(await browser.run('return report.regionNames;'), []);
+  assert.equal(await browser.run(`return [...document.querySelectorAll('[data-regions]')]
+    .filter((part) => !part.hidden).length;`), 0);
+  assert.equal(await browser.run('return report.bandOf(0, 0).height || 0;'), 0);
+});
+
+check('regions are bands below the bars, by their times', async (browser) => {
+  await openReport(browser, reportOf('regions', 6, 2, 20, 'regions'));
+  const names = await browser.run('return report.regionNames;');
+  assert.deepEqual(names, ['main', 'solve </script><b>']);
+  await browser.run('report.setVisibleRange(3e7, 8e7); report.draw();');
+  const colours = await browser.run('return [0, 1].map(report.regionColour);');
+  const shown = await range(browser);
+  let looked = 0, blank = 0;
+  for (let thread = 0; thread < 6; thread++) {
+    const [times, bands, bar] = await browser.run(`return [report.regionsOf(arguments[0]),
+      [0, 1].map((level) => report.bandOf(arguments[0], level)), report.rowOf(arguments[0])];`,
+    thread);
+    assert.equal(times.filter((t) => t.depth === 0).length, 1);
+    assert.equal(times.filter((t) => t.depth === 1).length, 20);
+    assert.ok(bands[0].top > bar.top + bar.height * 0.3 && bands[0].height > 3);
+    assert.ok(bands[1].top + bands[1].height <= bar.top + bar.height);
+    for (const time of times) {
+      const from = Math.max(time.startNs, shown.startNs), to = Math.min(time.endNs, shown.endNs);
+      if (to - from < 1e6) continue;
+      const x = await browser.run('return report.xOf(arguments[0]);', (from + to) / 2);
+      const band = bands[time.depth];
+      assert.deepEqual(await pixelAt(browser, x, band.top + band.height / 2), colours[time.name],
+        `thread ${thread}, ${names[time.name]} at ${time.startNs}`);
+      looked++;
+    }
+    /* Between two times of "solve" the lower band is blank. */
+    const solves = times.filter((t) => t.depth === 1 && t.startNs > shown.startNs);
+    const gap = await browser.run('return report.xOf(arguments[0]);',
+      (solves[0].endNs + solves[1].startNs) / 2);
+    const idle = await browser.run('return report.colours.idle;');
+    assert.deepEqual(await pixelAt(browser, gap, bands[1].top + bands[1].height / 2), idle);
+    blank++;
+  }
+  assert.ok(looked > 40 && blank === 6, `${looked} ${blank}`);
+  await browser.picture('regions.png');
+});
+
+check('the bars above the bands are as without them', async (browser) => {
+  const seen = await browser.run(`const c = document.getElementById('es-bars').getContext('2d');
+    const row = report.rowOf(2), band = report.bandOf(2, 0);
+    const op = report.intervals(2).find((o) => o.startNs > 4e7);
+    const at = (ns) => [...c.getImageData(Math.floor(report.xOf(ns)),
+      Math.round(row.top + (band.top - row.top) / 2), 1, 1).data].slice(0, 3);
+    return [at(op.startNs - 1e6), report.colours.computing];`);
+  assert.deepEqual(seen[0], seen[1]);
+});
+
+check('the legend and the pointer name regions', async (browser) => {
+  const legend = await browser.run(`const box = document.getElementById('es-regions');
+    return [box.hidden, box.innerText, [...box.querySelectorAll('.key')].map((key) =>
+      getComputedStyle(key).backgroundColor)];`);
+  const colours = await browser.run('return [0, 1].map(report.regionColour);');
+  assert.equal(legend[0], false);
+  assert.match(legend[1], /Regions:\s+main\s+solve <\/script><b>/);
+  assert.deepEqual(legend[2], colours.map((c) => `rgb(${c.join(', ')})`));
+  const place = await browser.run(`const time = report.regionsOf(3)
+    .filter((t) => t.depth === 1 && t.startNs > 4e7)[0], band = report.bandOf(3, 1);
+    return {time, x: report.xOf((time.startNs + time.endNs) / 2),
+      y: band.top + band.height / 2, bar: report.rowOf(3).top + 3};`);
+  await pointer(browser, place.x, place.y);
+  const tip = () => browser.run(`const tip = document.getElementById('es-tip');
+    return tip.hidden ? '' : tip.innerText;`);
+  const text = await until('the tip is shown', tip);
+  const said = Object.fromEntries(text.split('\n').map((line) => line.split('\t')));
+  assert.match(text, /^solve <\/script><b>\s+t3 on h1/);
+  assert.equal(said.within, 'main');
+  assert.ok(Math.abs(parseFloat(said.start) - place.time.startNs / 1e6) < 0.001, text);
+  assert.ok(Math.abs(parseFloat(said.end) - place.time.endNs / 1e6) < 0.001, text);
+  await browser.picture('regions-tip.png');
+  await pointer(browser, place.x, place.y, DOWN, UP); /* chooses nothing */
+  assert.equal(await browser.run('return report.selectedStep();'), 0);
+  await pointer(browser, place.x, place.bar);
+  assert.match(await until('the bar is told', async () =>
+    /computing/.test(await tip()) && tip()), /region\s+main \u203a solve/);
+});
+
+check('low rows have no bands', async (browser) => {
+  for (let i = 0; i < 8; i++)
+    await browser.run(`document.getElementById('es-rows-out').click();`);
+  assert.ok((await range(browser)).rowHeight < 10);
+  assert.equal(await browser.run('report.draw(); return report.bandOf(0, 0).height;'), 0);
+  await browser.run('report.reset();');
+});
+
+check('a short time in a region is seen', async (browser) => {
+  await openReport(browser, reportOf('short-regions', 2, 1, 3000, 'regions'));
+  await browser.run('report.reset(); report.draw();');
+  const [top, colours, idle] = await browser.run(`const band = report.bandOf(0, 1);
+    return [band.top + band.height / 2, [0, 1].map(report.regionColour), report.colours.idle];`);
+  /* Each step takes less than a pixel, and most of it is "solve". */
+  const data = await browser.run(`return [...document.getElementById('es-bars').getContext('2d')
+    .getImageData(400, arguments[0], 400, 1).data];`, Math.floor(top));
+  const like = (c, i) => c.every((v, k) => v === data[4 * i + k]);
+  const solve = d(400).filter((i) => like(colours[1], i)).length;
+  assert.equal(solve + d(400).filter((i) => like(idle, i)).length, 400);
+  assert.ok(solve > 300, `${solve} of 400 columns`);
+});
+const d = (count) => Array.from({length: count}, (_, i) => i);
 
 check('without collectors at elements waiting is not told apart', async (browser) => {
   await openReport(browser, reportOf('tops', 4, 4, 20));
@@ -606,6 +835,72 @@ check('without collectors at elements waiting is not told apart', async (browser
   const legend = await browser.run(`return document.querySelector('.legend').innerText;`);
   assert.match(legend, /communicating/);
   assert.doesNotMatch(legend, /waiting|transferring/);
+});
+
+/* The texts of a panel: its heading, its heads, its rows and its note. */
+const panelOf = (browser, number) => browser.run(`
+  const table = document.getElementById('es-panel-' + arguments[0]);
+  const section = table.closest('section'), note = section.querySelector('p');
+  return {title: section.querySelector('h2').textContent,
+    heads: [...table.querySelectorAll('th button')].map((head) => head.textContent),
+    rows: [...table.querySelectorAll('tbody tr')].map((row) =>
+      [...row.cells].map((cell) => cell.textContent)),
+    note: note && note.textContent};`, number);
+
+const SCRIPTS = {
+  first: `-- title: Longest </script><b>
+-- chart: bar
+-- columns: thread, longest_ns
+-- param: least=1
+select thread, longest_ns, communicating_share, operations * 1000 as operations, number,
+  case when number < 2 then 0.25 end as part_of
+from communication where number >= :least order by number desc`,
+  second: `select number as n from event e join thread t on t.number = e.thread
+order by e.start_ns`,
+};
+
+check('view scripts are panels, in the order of the script', async (browser) => {
+  for (const [name, text] of Object.entries(SCRIPTS))
+    writeFileSync(join(folder, name + '.sql'), text);
+  const run = join(folder, 'panels'), file = join(folder, 'panels.html');
+  execFileSync(makeRun, [run, '4', '2', '200', 'hops'], {stdio: 'inherit'});
+  const scripts = Object.keys(SCRIPTS).map((name) => '--script=' + join(folder, name + '.sql'));
+  execFileSync(command, ['report', run, '-o', file, ...scripts], {stdio: 'inherit'});
+  await openReport(browser, file);
+  const first = await panelOf(browser, 0);
+  assert.equal(first.title, 'Longest </script><b>');
+  assert.deepEqual(first.heads, ['thread', 'longest', 'communicating share', 'operations', 'number',
+    'part of']);
+  assert.deepEqual(first.rows.map((row) => row[0]), ['t3', 't2', 't1 </script><b>&"']);
+  const threads = await browser.run('return report.threads;');
+  const nsOf = (text) => parseFloat(text) * (/ ms$/.test(text) ? 1e6 : / \u00b5s$/.test(text) ? 1e3 : NaN);
+  first.rows.forEach((row, i) => {
+    assert.ok(Math.abs(nsOf(row[1]) - threads[3 - i].longestNs) < 1000, row[1]);
+    assert.equal(row[3], threads[3 - i].operations + ',000');
+    assert.match(row[2], /^[0-9.]+%$/);
+    assert.equal(row[4], String(3 - i));
+    assert.equal(row[5], i === 2 ? '0.25' : '');
+  });
+  assert.equal(first.note, null);
+  const second = await panelOf(browser, 1);
+  assert.equal(second.title, 'second.sql');
+  assert.equal(second.rows.length, 1000);
+  assert.match(second.note, /^The first 1,000 of [1-9],[0-9]{3} rows\.$/);
+  await browser.run(`document.querySelector('#es-panel-0 th button').click();`);
+  const sorted = (await panelOf(browser, 0)).rows.map((row) => row[0]);
+  assert.deepEqual(sorted, ['t1 </script><b>&"', 't2', 't3']);
+  await browser.run(`document.getElementById('es-panels').scrollIntoView();`);
+  await browser.picture('panels.png');
+});
+
+check('panels of a page of a window say that they are of all', async (browser) => {
+  const run = join(folder, 'panels'), file = join(folder, 'panels-window.html');
+  execFileSync(command, ['report', run, '-o', file, '--from=100ms', '--param=least=3',
+    '--script=' + join(folder, 'first.sql')], {stdio: 'inherit'});
+  await openReport(browser, file);
+  const {rows, note} = await panelOf(browser, 0);
+  assert.deepEqual(rows.map((row) => row[0]), ['t3']);
+  assert.equal(note, 'Of the whole run.');
 });
 
 check('332 threads and 200 steps load and move (the times are told)', async (browser) => {
@@ -657,15 +952,18 @@ async function checkHue(browser) {
   const colours = await browser.run(`return {...report.colours,
     page: getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number)};`);
   for (const [name, sight] of Object.entries(SIGHTS))
-    for (const other of ['waiting', 'transferring', 'communicating', 'idle', 'page', 'chosen',
-      'chosen-waiting', 'chosen-computing', 'failed', 'pending']) {
-      const a = seenColour(colours.computing, sight), b = seenColour(colours[other], sight);
-      const difference = Math.hypot(...a.map((v, k) => v - b[k]));
-      assert.ok(difference > 18, `computing and ${other}, ${name}: ${difference}`);
-    }
+    for (const one of ['computing', 'runnable', 'sleeping'])
+      for (const other of ['waiting', 'transferring', 'communicating', 'computing', 'runnable',
+        'sleeping', 'idle', 'page', 'chosen', 'chosen-waiting', 'chosen-computing', 'failed',
+        'pending']) {
+        if (one === other) continue;
+        const a = seenColour(colours[one], sight), b = seenColour(colours[other], sight);
+        const difference = Math.hypot(...a.map((v, k) => v - b[k]));
+        assert.ok(difference > 18, `${one} and ${other}, ${name}: ${difference}`);
+      }
 }
 
-check('computing is told apart from all other colours by everybody', checkHue);
+check('what threads do between operations is told apart from all else by everybody', checkHue);
 
 /* By lightness, so that nobody has to tell colours apart. */
 async function checkLightness(browser) {
@@ -724,11 +1022,12 @@ async function main() {
 async function fitNarrow(address) {
   const browser = await openBrowser(address, 1300, 1000);
   try {
-    for (const name of ['eight', 'dense', 'tops', 'killed', 'large']) {
+    for (const name of ['eight', 'dense', 'tops', 'killed', 'large',
+      'off', 'hanging', 'regions', 'panels']) {
       await openReport(browser, join(folder, name + '.html'));
       const wide = await browser.run(`
         const boxes = {page: document.documentElement};
-        for (const table of ['threads', 'paths'])
+        for (const table of ['threads', 'paths', 'pending'])
           boxes[table] = document.getElementById('es-' + table).parentNode;
         return Object.entries(boxes).filter(([, box]) => box.scrollWidth > box.clientWidth)
           .map(([name, box]) => [name, box.scrollWidth, box.clientWidth]);`);

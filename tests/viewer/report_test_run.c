@@ -1,6 +1,7 @@
 /* report_test_run.c - makes the run directory of a wind tunnel that never ran.
  *
- *     report_test_run DIRECTORY THREADS PROCESSES STEPS [killed|hanging|hops]
+ *     report_test_run DIRECTORY THREADS PROCESSES STEPS
+ * [killed|hanging|hops|off|regions]
  *
  * Each thread writes to the one above and to the one below, reads from both,
  * and computes: 5 ms a step, a little more in the thread in the middle, so
@@ -10,9 +11,15 @@
  * `hanging`, all were interrupted 10 s after the start, when t0 had not come
  * back from a read since its last operation, and the last thread computed.
  * Only the collectors at threads have noted anything; with `hops`, a write to
- * another process is also seen there, 10 us after it began.
+ * another process is also seen there, 10 us after it began. With `off`, each
+ * thread begins 20 ms before its first operation and ends 10 ms after its last;
+ * of each step's computing t0 is runnable for 2 ms, and t1 sleeps for 1 ms.
+ * With `regions`, each thread is in the region "main" from its first operation
+ * to the end of its last computing, and within it in "solve </script><b>" while
+ * it computes; t0 makes a mark in each step.
  *
  * The times are the same at each call. */
+#include "eventspace/define/definition_internal.h"
 #include "eventspace/instrument.h"
 #include "paths/generate/generate.h"
 #include "pastset/request.h"
@@ -46,7 +53,8 @@ typedef struct tunnel {
     uint64_t *now;            /* of each thread */
     uint64_t (*written)[2];   /* when its tuples of this step were there */
     uint32_t *sequence;
-    bool hanging, hops;
+    bool hanging, hops, off, regions;
+    uint64_t *began; /* of each thread: the region main */
 } tunnel;
 
 /* --- the map --- */
@@ -168,16 +176,142 @@ static int read_border(tunnel *t, uint32_t i, int path, uint64_t written)
     return operate(t, i, path, written > end ? written + 30000 : end);
 }
 
+static int tell(tunnel *t, uint32_t thread, eventspace_scheduling tuple)
+{
+    char name[NAME_BYTES];
+
+    thread_name(name, thread);
+    tuple.thread = thread;
+    return fake_run_scheduling(
+        t->run, t->map->nodes[paths_map_find_node(t->map, name)].process,
+        &tuple);
+}
+
+/* In the middle of its computing. */
+static int lose_processor(tunnel *t, uint32_t i)
+{
+    eventspace_scheduling off = {.start = t->now[i] + 1000000,
+                                 .kind = EVENTSPACE_THREAD_OFF};
+
+    if (i > 1)
+        return 0;
+    off.end = off.start + (i == 0 ? 2000000 : 1000000);
+    *(i == 0 ? &off.runnable : &off.sleeping) = off.end - off.start;
+    *(i == 0 ? &off.preemptions : &off.sleeps) = 1;
+    return tell(t, i, off);
+}
+
+static int live(tunnel *t, eventspace_scheduling_kind kind)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < t->threads && !err; i++) {
+        uint64_t at = kind == EVENTSPACE_THREAD_BEGAN ? t->now[i] - 20000000
+                                                      : t->now[i] + 10000000;
+        err = tell(t, i,
+                   (eventspace_scheduling){.start = at,
+                                           .end = at,
+                                           .operations = t->sequence[i],
+                                           .kind = kind});
+    }
+    return err;
+}
+
+/* --- regions --- */
+
+enum { MAIN, SOLVE, MOMENT, PARTS };
+
+static const struct {
+    uint32_t kind;
+    const char *name;
+} parts[PARTS] = {{EVENTSPACE_DEFINES_REGION, "main"},
+                  {EVENTSPACE_DEFINES_REGION, "solve </script><b>"},
+                  {EVENTSPACE_DEFINES_MARK, "moment"}};
+
+static uint32_t process_of(const tunnel *t, uint32_t thread)
+{
+    char name[NAME_BYTES];
+
+    thread_name(name, thread);
+    return t->map->nodes[paths_map_find_node(t->map, name)].process;
+}
+
+/* Behind the ids of all collectors: see eventspace/define/definition.h. */
+static uint32_t part_id(const tunnel *t, uint32_t process, uint32_t part)
+{
+    uint32_t base = 0, ranks[256];
+
+    for (uint32_t i = 0; i < t->map->node_count; i++) {
+        const char *id = paths_node_get(&t->map->nodes[i], "id");
+        if (id && strtoul(id, NULL, 10) >= base)
+            base = (uint32_t)strtoul(id, NULL, 10) + 1;
+    }
+    paths_map_rank_processes(t->map, ranks);
+    return base + part * t->map->process_count + ranks[process];
+}
+
+static int define_parts(tunnel *t)
+{
+    char bytes[EVENTSPACE_DEFINITION_BYTES];
+    int err = 0;
+
+    for (uint32_t process = 0; process < t->map->process_count; process++)
+        for (uint32_t part = 0; part < PARTS && !err; part++) {
+            eventspace_definition definition = {.kind = parts[part].kind,
+                                                .id = part_id(t, process, part),
+                                                .parent = EVENTSPACE_NO_PARENT,
+                                                .name = parts[part].name};
+            size_t at = 0;
+            err = fake_run_define(
+                t->run, process, bytes,
+                eventspace__definition_encode(bytes, &at, &definition));
+        }
+    return err;
+}
+
+/* Each thread has a stream of its own. */
+static int visit(tunnel *t, uint32_t thread, uint32_t part, uint64_t start,
+                 uint64_t end)
+{
+    uint32_t process = process_of(t, thread), before = 0;
+    char stream[64] = EVENTSPACE_REGIONS_NAME;
+    eventspace_trace event = {.start = start,
+                              .end = end,
+                              .collector = part_id(t, process, part),
+                              .thread = thread,
+                              .bytes = part == MAIN ? 0 : 1,
+                              .operation = part == MOMENT
+                                               ? EVENTSPACE_TRACE_MARK
+                                               : EVENTSPACE_TRACE_REGION};
+
+    if (!t->regions)
+        return 0;
+    for (uint32_t i = 0; i < thread; i++)
+        before += process_of(t, i) == process;
+    if (before)
+        snprintf(stream, sizeof(stream), EVENTSPACE_REGIONS_NAME "~%u",
+                 before + 1);
+    return fake_run_event_in(t->run, process, stream, &event);
+}
+
 static int read_borders(tunnel *t, uint32_t i)
 {
+    uint64_t computes;
     int err = 0;
     if (i > 0)
         err = read_border(t, i, FROM_ABOVE, t->written[i - 1][TO_BELOW]);
     if (i + 1 < t->threads && !err)
         err = read_border(t, i, FROM_BELOW, t->written[i + 1][TO_ABOVE]);
+    if (!err && t->off)
+        err = lose_processor(t, i);
+    computes = t->now[i];
     t->now[i] += COMPUTING_NS + noise(COMPUTING_NS / 4);
     if (i == t->threads / 2)
         t->now[i] += COMPUTING_NS / 3;
+    if (!err && i == 0)
+        err = visit(t, i, MOMENT, computes, computes);
+    if (!err)
+        err = visit(t, i, SOLVE, computes, t->now[i]);
     return err;
 }
 
@@ -230,7 +364,7 @@ static void find_collectors(tunnel *t)
     char name[NAME_BYTES];
     for (uint32_t i = 0; i < t->threads; i++) {
         thread_name(name, i);
-        t->now[i] = FAKE_START + 2000000 + noise(3000000);
+        t->now[i] = FAKE_START + 22000000 + noise(3000000);
         for (int path = 0; path < PATHS; path++) {
             t->collectors[i][path] =
                 fake_collector(t->map, name, path_names[path]);
@@ -270,7 +404,17 @@ static int make_run(tunnel *t, const char *directory, uint32_t processes)
     if (!t->run)
         return PASTSET_EIO;
     find_collectors(t);
-    err = simulate(t);
+    if (t->off)
+        err = live(t, EVENTSPACE_THREAD_BEGAN);
+    if (!err && t->regions)
+        err = define_parts(t);
+    memcpy(t->began, t->now, t->threads * sizeof(*t->began));
+    if (!err)
+        err = simulate(t);
+    for (uint32_t i = 0; i < t->threads && !err; i++)
+        err = visit(t, i, MAIN, t->began[i], t->now[i]);
+    if (!err && t->off)
+        err = live(t, EVENTSPACE_THREAD_ENDED);
     if (!err && t->hanging)
         err = hang(t, processes);
     if (t->killed_step < t->steps)
@@ -284,7 +428,7 @@ int main(int argc, char **argv)
     if (argc < 5) {
         fprintf(stderr,
                 "usage: %s DIRECTORY THREADS PROCESSES STEPS "
-                "[killed|hanging|hops]\n",
+                "[killed|hanging|hops|off|regions]\n",
                 argv[0]);
         return 2;
     }
@@ -293,12 +437,15 @@ int main(int argc, char **argv)
                 .steps = (uint32_t)atoi(argv[4])};
     t.hanging = argc > 5 && strcmp(argv[5], "hanging") == 0;
     t.hops = argc > 5 && strcmp(argv[5], "hops") == 0;
+    t.off = argc > 5 && strcmp(argv[5], "off") == 0;
+    t.regions = argc > 5 && strcmp(argv[5], "regions") == 0;
     t.killed_step =
         argc > 5 && strcmp(argv[5], "killed") == 0 ? t.steps * 2 / 3 : t.steps;
     t.killed_from = t.threads - t.threads / processes;
     t.collectors = calloc(t.threads, sizeof(*t.collectors));
     t.below = calloc(t.threads, sizeof(*t.below));
     t.now = calloc(t.threads, sizeof(*t.now));
+    t.began = calloc(t.threads, sizeof(*t.began));
     t.written = calloc(t.threads, sizeof(*t.written));
     t.sequence = calloc(t.threads, sizeof(*t.sequence));
     mkdir(argv[1], 0777);
@@ -309,6 +456,7 @@ int main(int argc, char **argv)
     free(t.collectors);
     free(t.below);
     free(t.now);
+    free(t.began);
     free(t.written);
     free(t.sequence);
     return err ? 1 : 0;

@@ -56,21 +56,65 @@ Test(table, people_see_grouped_numbers_and_milliseconds, .timeout = 120)
     scopes_table *table = three_rows();
     check_text(table, VIEWER_TABLE,
                "name        count      no.    time ms   share     ppm\n"
-               "gr\xc3\xbcn    1,234,567  1234567   1.500000   25.0%    -0.5\n"
+               "gr\xc3\xbcn    1,234,567  1234567   1.500      25.0%  -0.500\n"
                "a,\"b\"?     -1,000        0  -0.000001  100.0%  12.125\n"
-               "                                                     \n");
+               "\n");
     scopes_table_destroy(table);
 }
 
+/* To the nanosecond below a millisecond, and the points below each other. */
 Test(table, longer_times_have_fewer_decimals, .timeout = 120)
 {
     static const scopes_column times[] = {{"t_ns", "t ms", SCOPES_TIME_NS}};
     scopes_table *table = scopes_table_create(times, 1);
-    scopes_table_integer(table, 9999999);
-    scopes_table_integer(table, SCOPES_BLANK);
-    check_text(table, VIEWER_TABLE, "    t ms\n9.999999\n        \n");
     scopes_table_integer(table, 10000000);
-    check_text(table, VIEWER_TABLE, "  t ms\n10.000\n      \n10.000\n");
+    scopes_table_integer(table, SCOPES_BLANK);
+    scopes_table_integer(table, 0);
+    check_text(table, VIEWER_TABLE, "  t ms\n10.000\n\n 0.000\n");
+    scopes_table_integer(table, 999999);
+    scopes_table_integer(table, 1000000);
+    scopes_table_integer(table, -57);
+    check_text(table, VIEWER_TABLE,
+               "     t ms\n10.000\n\n 0.000\n 0.999999\n 1.000\n-0.000057\n");
+    scopes_table_destroy(table);
+}
+
+/* Total, mean, min and max of a wait are compared with each other. */
+Test(table, columns_of_one_unit_have_as_many_decimals, .timeout = 120)
+{
+    static const scopes_column all[] = {
+        {"total_ns", "total ms", SCOPES_TIME_NS},
+        {"min_ns", "min ms", SCOPES_TIME_NS},
+        {"lost_ns", "lost ms", SCOPES_TIME_NS},
+        {"min_s", "min s", SCOPES_REAL},
+        {"max_s", "max s", SCOPES_REAL},
+        {"times", "times", SCOPES_REAL},
+    };
+    scopes_table *table = scopes_table_create(all, 6);
+
+    scopes_table_integer(table, 69139000);
+    scopes_table_integer(table, 2435910);
+    scopes_table_integer(table, 0);
+    scopes_table_real(table, 0.5);
+    scopes_table_real(table, 12.125);
+    scopes_table_real(table, 2);
+    check_text(table, VIEWER_TABLE,
+               "total ms  min ms  lost ms  min s   max s  times\n"
+               "  69.139   2.436    0.000  0.500  12.125      2\n");
+    scopes_table_destroy(table);
+}
+
+Test(table, what_is_never_has_no_more_decimals_than_others, .timeout = 120)
+{
+    static const scopes_column all[] = {{"lost_ns", "lost ms", SCOPES_TIME_NS},
+                                        {"all_ns", "all ms", SCOPES_TIME_NS},
+                                        {"x", "x", SCOPES_REAL}};
+    scopes_table *table = scopes_table_create(all, 3);
+
+    scopes_table_integer(table, 0);
+    scopes_table_integer(table, 12000000);
+    scopes_table_real(table, -0.0001);
+    check_text(table, VIEWER_TABLE, "lost ms  all ms  x\n  0.000  12.000  0\n");
     scopes_table_destroy(table);
 }
 

@@ -214,8 +214,8 @@ static void check_threads(json_t *frame)
                      1000 + 1e-5 * longest, "%s: %lld ns, not %.0f", name,
                      (long long)number_of(row, "longest_ns"), longest);
         cr_expect_gt(real_of(row, "operations_per_s"), 0);
-        cr_expect_gt(real_of(row, "share"), 0);
-        cr_expect_leq(real_of(row, "share"), 1);
+        cr_expect_gt(real_of(row, "communicating_share"), 0);
+        cr_expect_leq(real_of(row, "communicating_share"), 1);
         /* All of its tuples have 8 bytes; both are told in three digits. */
         cr_expect_lt(fabs(real_of(row, "bytes_per_s") /
                               real_of(row, "operations_per_s") -

@@ -1,6 +1,7 @@
 /* command.c - dispatching, and the small things all commands do. */
 #include "viewer/cli/command.h"
 
+#include "paths/map/nearest_word.h"
 #include "pastset/status.h"
 #include "scopes/views/view.h"
 
@@ -36,15 +37,17 @@ static const command *find_command(const command *commands, const char *name)
 
 static void tell_unknown(const command *commands, char **argv)
 {
-    const char *names[COMMANDS_MAX], *nearest;
+    const char *names[COMMANDS_MAX + 1], *nearest;
     size_t count = 0;
 
     for (; commands->name && count < COMMANDS_MAX; commands++)
         names[count++] = commands->name;
-    nearest = eventspace_options_nearest(argv[1], names, count);
+    names[count++] = "help";
+    nearest = paths_nearest_word(argv[1], names, count);
     fprintf(stderr, "%s: there is no command '%s'", argv[0], argv[1]);
     if (scopes_view_find(argv[1]))
-        fprintf(stderr, ", but a view: eventspace view RUN %s\n", argv[1]);
+        fprintf(stderr, ", but a view: eventspace view %s %s\n",
+                argv[2] && argv[2][0] != '-' ? argv[2] : "RUN", argv[1]);
     else if (nearest)
         fprintf(stderr, "; did you mean '%s'?\n", nearest);
     else

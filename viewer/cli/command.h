@@ -6,9 +6,9 @@
 #ifndef VIEWER_COMMAND_H
 #define VIEWER_COMMAND_H
 
+#include "eventspace/options/node_list.h"
 #include "eventspace/options/options.h"
 #include "eventspace/run/run.h"
-#include "paths/map/number_list.h"
 #include "scopes/clocks/clock.h"
 #include "scopes/reading/source.h"
 #include "viewer/tables/table_print.h"
@@ -36,11 +36,15 @@ int cli_run(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_view(int argc, char **argv);
+int cli_sql(int argc, char **argv);
+int cli_export(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_clock(int argc, char **argv);
+int cli_diff(int argc, char **argv);
 int cli_archive(int argc, char **argv);
 int cli_scope(int argc, char **argv);
+int cli_import(int argc, char **argv);
 int cli_merge(int argc, char **argv);
 int cli_pack(int argc, char **argv);
 int cli_unpack(int argc, char **argv);
@@ -63,10 +67,14 @@ void cli_catch(const struct sigaction *action);
  * ends. NULL after telling what is wrong. */
 const char *cli_run_directory(const char *run);
 bool cli_is_packed(const char *run);
-/* Opens it. NULL after telling what is wrong. The caller closes it. */
+/* Opens it. NULL after telling what is wrong; of its definitions, that is told
+ * and the run is opened. The caller closes it. */
 eventspace_run *cli_open_run(const char *run);
-/* Does a process of it still run? */
-bool cli_is_running(const eventspace_run *run);
+/* Says on standard error which processes are missing, did not end well, or have
+ * damaged files. `name`: of the run, as it was given. */
+void cli_warn_of_run(const eventspace_run *run, const char *name);
+/* And of events whose ids neither the map nor a process explains, if any. */
+void cli_warn_of_strange(uint64_t events);
 /* The process of that name; PATHS_NONE without a name.
  * Errors: PASTSET_ENOENT. */
 int cli_find_process(const eventspace_run *run, const char *name,
@@ -75,6 +83,9 @@ int cli_find_process(const eventspace_run *run, const char *name,
  * without an end of the line; and as members of a JSON object. */
 void cli_print_ledger(const scopes_ledger *ledger, FILE *file);
 void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file);
+#define CLI_TEXT_BYTES 32
+/* "36 B", "16.2 kB", "2.1 MB"; returns the buffer, of CLI_TEXT_BYTES. */
+const char *cli_size_text(uint64_t bytes, char *buffer);
 /* A file's name in a run directory, RUN/NAME + suffix, or beside a packed run.
  * The caller frees it. */
 char *cli_beside(const char *run, const char *name, const char *suffix);
@@ -108,6 +119,17 @@ int cli_end_output(int err);
             "Print in this format (default table)", 0                          \
     }
 
+/* --memory, for commands that make views; for cli_memory. */
+#define CLI_MEMORY_OPTION(key)                                                 \
+    {                                                                          \
+        "memory", key, "BYTES", 0,                                             \
+            "Take at most this much memory, such as 500M or 2G, and a "        \
+            "temporary file in TMPDIR for what is more",                       \
+            0                                                                  \
+    }
+/* The bytes, for scopes_memory_limit; too few are wrong usage. */
+uint64_t cli_memory(const char *text, struct argp_state *state);
+
 /* Takes the one positional argument that a command has; a second one is wrong
  * usage. */
 void cli_take(const char **place, char *argument, struct argp_state *state);
@@ -136,9 +158,11 @@ uint64_t cli_time(const char *text, uint64_t min_ns, uint64_t max_ns,
 /* The same in milliseconds, rounded up. */
 uint32_t cli_time_ms(const char *text, uint32_t min_ms, uint32_t max_ms,
                      struct argp_state *state);
-/* Adds a list of numbers, such as 0,3-5. */
-void cli_list(paths_number_list *list, const char *text,
-              struct argp_state *state);
+/* A list of threads or collectors, such as 0,3-5 or 'w*', of which only the
+ * ranges are looked at: what there is, the map of the run knows
+ * (eventspace_node_list_read). */
+const char *cli_nodes(const char *text, const eventspace_node_kind *kind,
+                      struct argp_state *state);
 /* A rate with its unit, such as 100mbit, in bytes per second; above 0. */
 uint64_t cli_rate(const char *text, struct argp_state *state);
 /* A share of a processor, above 0 and up to 1. */

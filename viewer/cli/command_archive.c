@@ -122,14 +122,16 @@ static uint64_t progress_tell(command_archiving *a, const char *end)
 {
     scopes_tail_reader_cost cost;
     scopes_ledger ledger;
+    char size[CLI_TEXT_BYTES];
 
     scopes_archiver_ledger(a->archiver, &ledger);
     scopes_archiver_cost(a->archiver, &cost);
     fprintf(stderr,
             "events: %" PRIu64 " recorded, %" PRIu64 " archived, %" PRIu64
-            " lost (%.1f MB, %.2f s of a processor)%s",
-            ledger.recorded, ledger.read, ledger.lost, (double)cost.bytes / 1e6,
-            (double)cost.processor_ns / 1e9, end);
+            " lost (%s, %.2f s of a processor)%s",
+            ledger.recorded, ledger.read, ledger.lost,
+            cli_size_text(cost.bytes, size), (double)cost.processor_ns / 1e9,
+            end);
     fflush(stderr);
     return ledger.lost;
 }

@@ -1,6 +1,7 @@
 /* command_arguments.c - what the argp parsers of commands share. */
 #include "paths/map/units.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory.h"
 #include "viewer/cli/command.h"
 
 #include <errno.h>
@@ -70,7 +71,10 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
     char *end;
     errno = 0;
     uint64_t number = strtoull(text, &end, 10);
-    uint64_t unit = *end == 'k' ? 1000 : *end == 'M' ? 1000000 : 1;
+    uint64_t unit = *end == 'k'   ? 1000
+                    : *end == 'M' ? 1000000
+                    : *end == 'G' ? 1000000000
+                                  : 1;
     if (unit > 1)
         end++;
     if (errno || end == text || *end || *text == '-' || number > max / unit ||
@@ -78,6 +82,11 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
         argp_error(state, "'%s' is not a number from %llu to %llu", text,
                    (unsigned long long)min, (unsigned long long)max);
     return number * unit;
+}
+
+uint64_t cli_memory(const char *text, struct argp_state *state)
+{
+    return cli_number(text, SCOPES_MEMORY_MIN, UINT64_MAX / 4, state);
 }
 
 /* A number without a unit is said to be one in an error of its own: it is what
@@ -119,11 +128,15 @@ uint32_t cli_time_ms(const char *text, uint32_t min_ms, uint32_t max_ms,
     return (uint32_t)((ns + MS_NS - 1) / MS_NS);
 }
 
-void cli_list(paths_number_list *list, const char *text,
-              struct argp_state *state)
+const char *cli_nodes(const char *text, const eventspace_node_kind *kind,
+                      struct argp_state *state)
 {
-    if (paths_number_list_read(list, text))
+    paths_number_list list = {0};
+
+    if (eventspace_node_list_read(&list, text, kind, NULL, NULL))
         argp_error(state, "%s", pastset_error());
+    paths_number_list_fini(&list);
+    return text;
 }
 
 uint64_t cli_rate(const char *text, struct argp_state *state)

@@ -5,6 +5,8 @@
 #include "paths/map/map.h"
 #include "pastset/status.h"
 #include "scopes/clocks/clock.h"
+#include "scopes/memory/memory.h"
+#include "viewer/tables/facts.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -15,15 +17,23 @@
 #define SECOND_NS 1000000000u
 #define DAY_NS (86400 * (uint64_t)SECOND_NS)
 
-enum { KEY_REFERENCE = 256, KEY_METHOD, KEY_ACCURACY, KEY_LAST, KEY_FOLLOW };
+enum {
+    KEY_REFERENCE = 256,
+    KEY_METHOD,
+    KEY_ACCURACY,
+    KEY_LAST,
+    KEY_FOLLOW,
+    KEY_MEMORY
+};
 
 typedef struct clock_arguments {
     const char *run, *reference;
     viewer_format format;
     scopes_clock_method method;
-    bool accuracy;      /* CSV: the other list */
-    uint64_t last_ns;   /* 0: all of the run */
-    uint64_t follow_ns; /* 0: once */
+    bool accuracy;         /* CSV: the other list */
+    uint64_t last_ns;      /* 0: all of the run */
+    uint64_t follow_ns;    /* 0: once */
+    uint64_t memory_bytes; /* 0: as much as it takes */
 } clock_arguments;
 
 /* What is gathered for one look. */
@@ -53,6 +63,7 @@ static const struct argp_option clock_options[] = {
      "Use only the events of the last TIME of the run, such as 10s", 0},
     {"follow", KEY_FOLLOW, "TIME", 0,
      "Print again every TIME until the run has ended", 0},
+    CLI_MEMORY_OPTION(KEY_MEMORY),
     {0},
 };
 
@@ -74,11 +85,11 @@ static const scopes_column accuracy_columns[] = {
     {"method", "method", SCOPES_TEXT},
     {"operations", "operations", SCOPES_COUNT},
     {"correct", "correct", SCOPES_COUNT},
-    {"share", "share", SCOPES_SHARE},
+    {"correct_share", "share correct", SCOPES_SHARE},
     {"mean_ns", "misses: mean ms", SCOPES_TIME_NS},
     {"median_ns", "median ms", SCOPES_TIME_NS},
     {"deviation_ns", "deviation ms", SCOPES_TIME_NS},
-    {"worst_ns", "worst ms", SCOPES_TIME_NS},
+    {"max_ns", "max ms", SCOPES_TIME_NS},
 };
 
 static const char *how_name(scopes_clock_how how)
@@ -100,8 +111,8 @@ static uint64_t last_ticks(const snapshot *l, uint32_t process)
     for (uint32_t i = 0; i < l->event_table->collectors; i++) {
         const scopes_series *series = &l->event_table->series[i];
         if (series->process == process && series->count &&
-            series->events[series->count - 1].end > last)
-            last = series->events[series->count - 1].end;
+            scopes_event_at(series->events, series->count - 1)->end > last)
+            last = scopes_event_at(series->events, series->count - 1)->end;
     }
     return last;
 }
@@ -289,11 +300,7 @@ static int look_begin(snapshot *l)
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!l->from || !l->to || !l->collectors)
         return pastset_no_memory("to look at clocks");
-    for (uint32_t i = 0; i < l->topology->collectors; i++) {
-        const scopes_hop *hop = &l->topology->hops[i];
-        if (hop->upper != PATHS_NONE && hop->lower != PATHS_NONE && hop->remote)
-            l->collectors[hop->upper] = l->collectors[hop->lower] = true;
-    }
+    scopes_clocks_choose(l->topology, l->collectors);
     return 0;
 }
 
@@ -333,7 +340,8 @@ static int window_make(snapshot *l, uint64_t last_ns, size_t process)
 
 static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
 {
-    scopes_filter filter = {.collectors = l->collectors};
+    scopes_filter filter = {.collectors = l->collectors,
+                            .collector_count = l->topology->collectors};
     int err = 0;
     if (a->last_ns) {
         for (size_t i = 0; i < eventspace_run_process_count(l->run) && !err;
@@ -363,7 +371,7 @@ static int show(snapshot *l, const clock_arguments *a)
     uint32_t reference;
     int err = cli_find_process(l->run, a->reference, &reference);
     while (!err) {
-        bool more = a->follow_ns > 0 && cli_is_running(l->run);
+        bool more = a->follow_ns > 0 && viewer_is_running(l->run);
         err = look_take(l, a, reference);
         if (!err) {
             warn(l);
@@ -395,6 +403,9 @@ static error_t parse_clock(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_METHOD:
         a->method = cli_method(text, state);
+        return 0;
+    case KEY_MEMORY:
+        a->memory_bytes = cli_memory(text, state);
         return 0;
     case KEY_ACCURACY:
         a->accuracy = true;
@@ -430,6 +441,8 @@ int cli_clock(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
+    if (scopes_memory_limit(a.memory_bytes))
+        return cli_fail();
     l.run = cli_open_run(a.run);
     if (!l.run)
         return COMMAND_FAILED;

@@ -4,7 +4,6 @@
  * another is asked for. JSON has all lists in one object. */
 #include "viewer/cli/command.h"
 
-#include "paths/engine/executor.h"
 #include "pastset/status.h"
 #include "viewer/tables/counts.h"
 #include "viewer/tables/facts.h"
@@ -41,7 +40,7 @@ static const scopes_column process_columns[] = {
     {"pid", "pid", SCOPES_NUMBER},
     {"threads", "threads", SCOPES_COUNT},
     {"elements", "elements", SCOPES_COUNT},
-    {"traces", "traces", SCOPES_COUNT},
+    {"streams", "streams", SCOPES_COUNT},
     {"events_recorded", "recorded", SCOPES_COUNT},
     {"events_present", "present", SCOPES_COUNT},
     {"events_lost", "lost", SCOPES_COUNT},
@@ -65,7 +64,7 @@ static void add_process(const info *i, scopes_table *table, const char *name,
                          facts->process ? process->meta.pid : SCOPES_BLANK);
     scopes_table_integer(table, facts->threads);
     scopes_table_integer(table, (int64_t)facts->elements);
-    scopes_table_integer(table, (int64_t)facts->traces);
+    scopes_table_integer(table, (int64_t)facts->streams);
     scopes_table_integer(table, (int64_t)facts->events.recorded);
     scopes_table_integer(table, (int64_t)facts->events.present);
     scopes_table_integer(table, (int64_t)facts->events.lost);
@@ -176,7 +175,7 @@ static int list_elements(info *i, scopes_table *table)
         size_t count = process->space ? pastset_space_count(process->space) : 0;
         for (size_t e = 0; e < count; e++) {
             pastset_element *element = pastset_space_at(process->space, e);
-            if (paths_executor_is_name(pastset_element_name(element)))
+            if (paths_element_is_internal(pastset_element_name(element)))
                 continue; /* not of the map: see the view pending */
             add_element(table, process->name, element,
                         eventspace_run_is_trace(i->run, element));
@@ -238,6 +237,7 @@ static const scopes_column overhead_columns[] = {
     {"events_recorded", "recorded", SCOPES_COUNT},
     {"collectors_ns", "collectors ms", SCOPES_TIME_NS},
     {"collectors_share", "of a processor", SCOPES_SHARE},
+    {"scheduling_ns", "scheduling ms", SCOPES_TIME_NS},
     {"events_archived", "archived", SCOPES_COUNT},
     {"archive_bytes", "bytes", SCOPES_COUNT},
     {"archive_pulls", "pulls", SCOPES_COUNT},
@@ -264,6 +264,8 @@ static void add_overhead(const info *i, scopes_table *table, const char *name,
     scopes_table_integer(table, (int64_t)facts->events.recorded);
     scopes_table_integer(table, known ? (int64_t)collectors_ns : SCOPES_BLANK);
     scopes_table_real(table, share_of(collectors_ns, (double)facts->lasted_ns));
+    scopes_table_integer(table, facts->scheduling_ns ? facts->scheduling_ns
+                                                     : SCOPES_BLANK);
     scopes_table_integer(table,
                          there ? (int64_t)archive->tuples : SCOPES_BLANK);
     scopes_table_integer(table, there ? (int64_t)archive->bytes : SCOPES_BLANK);
@@ -388,35 +390,48 @@ static void print_notes(const info *i)
 }
 
 /* An estimate, and by what. */
+/* "850.0 us", "1.2 ms" */
+static const char *time_text(double ns, char *buffer)
+{
+    bool small = ns < 1e6;
+
+    snprintf(buffer, CLI_TEXT_BYTES, "%.1f %s", ns / (small ? 1e3 : 1e6),
+             small ? "us" : "ms");
+    return buffer;
+}
+
 static void print_overhead(const info *i)
 {
+    char size[CLI_TEXT_BYTES], time[CLI_TEXT_BYTES];
     const viewer_process_facts *total = &i->facts.total;
     const scopes_archive_cost *archive = &total->archive;
     double collectors_ns = (double)total->events.recorded * i->event_cost_ns;
 
     if (i->event_cost_ns > 0 && total->events.recorded)
-        printf("collectors: an estimated %.1f ms in all: %" PRIu64
+        printf("collectors: an estimated %s in all: %" PRIu64
                " events at %.1f ns each, measured on this machine now\n",
-               collectors_ns / 1e6, total->events.recorded, i->event_cost_ns);
+               time_text(collectors_ns, time), total->events.recorded,
+               i->event_cost_ns);
     if (total->archived)
-        printf("archive: %" PRIu64 " events, %.1f MB, %.1f ms of processor "
-               "time\n",
-               archive->tuples, (double)archive->bytes / 1e6,
-               (double)archive->processor_ns / 1e6);
+        printf("archive: %" PRIu64 " events, %s, %s of processor time\n",
+               archive->tuples, cli_size_text(archive->bytes, size),
+               time_text((double)archive->processor_ns, time));
 }
 
 static void print_summary(const info *i)
 {
     const viewer_facts *facts = &i->facts;
     const eventspace_events *events = &facts->total.events;
+    char size[CLI_TEXT_BYTES];
+
     printf("%s: %s, %zu %s, %u thread%s\n", i->name, i->map->name,
            facts->process_count,
            facts->process_count == 1 ? "process" : "processes",
            facts->total.threads, facts->total.threads == 1 ? "" : "s");
-    printf("events: %" PRIu64 " recorded, %" PRIu64
-           " present (%.1f MB), %" PRIu64 " lost%s\n",
-           events->recorded, events->present, (double)events->bytes / 1e6,
-           events->lost,
+    printf("events: %" PRIu64 " recorded, %" PRIu64 " present (%s), %" PRIu64
+           " lost%s\n",
+           events->recorded, events->present,
+           cli_size_text(events->bytes, size), events->lost,
            eventspace_run_damaged(i->run)
                ? ", and an unknown number in damaged files"
                : "");

@@ -136,9 +136,10 @@ int cli_losses_end(command_losses *losses, bool archived)
         events_tell(losses->directory, &events);
     well = notes_tell(run, losses, &joined);
     eventspace_run_close(run);
-    if (!joined && !losses->signal)
-        fputs("eventspace: the program did not join the run: it ended without "
-              "calling eventspace_start. Does it use EventSpace?\n",
-              stderr);
+    if (!joined && !losses->signal && !*losses->failure)
+        fprintf(stderr,
+                "eventspace: the program did not join the run: %s ended "
+                "without calling eventspace_start. Does it use EventSpace?\n",
+                losses->program);
     return joined && well && !events.starved ? COMMAND_OK : COMMAND_FAILED;
 }

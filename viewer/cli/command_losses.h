@@ -12,6 +12,8 @@
 typedef struct command_losses {
     const char *directory;
     const char *process; /* NULL: of all */
+    const char *program;
+    const char *failure; /* becomes what failed first; "": nothing did */
     bool patient;        /* processes wait for room on a full disk */
     int signal; /* that ended the run: some may not have joined for it */
     /* What follows is filled in. */

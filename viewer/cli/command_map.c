@@ -166,6 +166,26 @@ static int mapping_check(const paths_map *application)
     return err;
 }
 
+/* Nothing lives in them: they are started, join the run, and end. */
+static void warn_of_idle_processes(const paths_map *map)
+{
+    bool *used = calloc((size_t)map->process_count + 1, sizeof(*used));
+    uint32_t idle = 0;
+
+    for (uint32_t i = 0; used && i < map->node_count; i++)
+        used[map->nodes[i].process] = true; /* each has one */
+    for (uint32_t i = 0; used && i < map->process_count; i++) {
+        if (!used[i])
+            fprintf(stderr, "%s%s",
+                    idle++ ? ", " : "eventspace: nothing runs in ",
+                    map->processes[i].name);
+    }
+    if (idle)
+        fprintf(stderr, ": the application has %u threads for %u processes\n",
+                paths_map_threads(map), map->process_count);
+    free(used);
+}
+
 static int generate(const generate_arguments *a)
 {
     paths_map *application = NULL, *cluster = NULL, *placement = NULL;
@@ -193,8 +213,10 @@ static int generate(const generate_arguments *a)
         .fanout = a->fanout,
     };
     err = paths_generate(&map, &options);
-    if (!err)
-        err = cli_write_map(map, a->output);
+    if (err)
+        goto done;
+    warn_of_idle_processes(map);
+    err = cli_write_map(map, a->output);
 done:
     paths_map_destroy(map);
     paths_map_destroy(placement);
@@ -240,13 +262,15 @@ static const struct argp_option instrument_options[] = {
      "thread)",
      0},
     {"trace-size", KEY_SIZE, "TUPLES", 0,
-     "Make each trace element hold TUPLES tuples, such as 64k or 4M", 0},
+     "Make each trace element hold TUPLES tuples, such as 64k (64,000), 64Ki "
+     "(65,536) or 4M",
+     0},
     {"trace-policy", KEY_POLICY, "grow|discard|block", 0,
      "When a trace element is full, drop new tuples (grow), drop the oldest "
      "ones (discard), or move them to a file (block) (default discard)",
      0},
     {"prefault", KEY_PREFAULT, NULL, 0,
-     "Touch the memory of the trace elements before the run begins", 0},
+     "Touch all memory of a trace element at its first event", 0},
     {"output", 'o', "FILE", 0,
      "Write the map to FILE instead of standard output", 0},
     {0},

@@ -130,10 +130,12 @@ static char *default_name(const char *run)
 static void counts_tell(const char *file, const viewer_pack_counts *counts,
                         FILE *to)
 {
-    fprintf(to, "%s: %" PRIu64 " files, %.1f MB", file, counts->files,
-            (double)counts->bytes / 1e6);
+    char size[CLI_TEXT_BYTES];
+
+    fprintf(to, "%s: %" PRIu64 " files, %s", file, counts->files,
+            cli_size_text(counts->bytes, size));
     if (counts->packed_bytes)
-        fprintf(to, " in %.1f MB", (double)counts->packed_bytes / 1e6);
+        fprintf(to, " in %s", cli_size_text(counts->packed_bytes, size));
     fputc('\n', to);
 }
 

@@ -7,6 +7,8 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define DAY_MS 86400000
 
@@ -14,6 +16,7 @@ enum {
     KEY_REPLACE = 256,
     KEY_PROCESS,
     KEY_GRACE,
+    KEY_END_ALL,
     KEY_ARCHIVE,
     KEY_SHARE,
     KEY_INTERVAL,
@@ -37,6 +40,11 @@ static const struct argp_option run_options[] = {
     {"key-file", EVENTSPACE_RENAMED, "FILE", OPTION_HIDDEN, "key", 0},
     {"grace", KEY_GRACE, "TIME", 0,
      "When one process has failed, end the others after TIME (default 5s)", 0},
+    {"end-all", KEY_END_ALL, NULL, 0,
+     "Also when one process was killed, end the others after the time of "
+     "--grace",
+     0},
+    {NULL, 'n', "COUNT", OPTION_HIDDEN, NULL, 0}, /* of mpirun: see below */
     {"archive", KEY_ARCHIVE, NULL, 0,
      "Save all events to RUN/PROCESS.archive during the run; if that is too "
      "slow, the program waits",
@@ -58,6 +66,7 @@ typedef struct run_arguments {
     command_archiving archiving;
     command_losses losses;
     const char *_Atomic end; /* why the run is to end */
+    char failure[1400];
     bool archive;
 } run_arguments;
 
@@ -73,12 +82,30 @@ static command_when_full read_when_full(const char *text,
         state);
 }
 
+/* A program in place of the map is what people type first. */
+static bool is_program(const char *file)
+{
+    struct stat status;
+
+    return stat(file, &status) == 0 && S_ISREG(status.st_mode) &&
+           access(file, X_OK) == 0;
+}
+
 static void check_run(const eventspace_launch_options *options,
                       struct argp_state *state)
 {
     if (!options->map_file)
         argp_error(state, "the map is missing");
-    else if (!options->directory)
+    else if (strcmp(options->map_file, "-") == 0)
+        argp_error(state, "the map must be a file, as each process reads it: "
+                          "write it to one with --output");
+    else if (!options->argv && is_program(options->map_file))
+        argp_error(state,
+                   "the map is missing: '%s' is a program. `eventspace map "
+                   "generate` makes a map; then run `eventspace run MAP "
+                   "--output=RUN -- %s`",
+                   options->map_file, options->map_file);
+    else if (!options->directory || !*options->directory)
         argp_error(state, "--output is missing: write the run to which "
                           "directory?");
     else if (!options->argv)
@@ -118,8 +145,19 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     case 'k':
         options->key_file = text;
         return 0;
+    case 'n':
+        argp_error(state,
+                   "there is no option -n: the number of processes is in the "
+                   "map. Make one by `eventspace map generate "
+                   "--application=FILE --processes=%s --output=MAP`, and run "
+                   "`eventspace run MAP --output=RUN -- PROGRAM`",
+                   strspn(text, "0123456789") == strlen(text) ? text : "N");
+        return 0;
     case KEY_GRACE:
         options->grace_ms = cli_time_ms(text, 1, DAY_MS, state);
+        return 0;
+    case KEY_END_ALL:
+        options->end_all = true;
         return 0;
     case KEY_ARCHIVE:
         arguments->archive = true;
@@ -177,6 +215,7 @@ static int launch(run_arguments *arguments)
     eventspace_launch_options *options = &arguments->launch;
     command_archiving *archiving = &arguments->archiving;
     int code = COMMAND_FAILED;
+    bool whole;
     int err;
 
     if (arguments->archive) {
@@ -190,8 +229,12 @@ static int launch(run_arguments *arguments)
     }
     arguments->losses.directory = options->directory;
     arguments->losses.process = options->process;
+    arguments->losses.program = options->argv[0];
+    arguments->losses.failure = arguments->failure;
     arguments->losses.patient = options->patient;
     options->signal = &arguments->losses.signal;
+    options->failure = arguments->failure;
+    options->failure_bytes = sizeof(arguments->failure);
     options->started = observers_begin;
     options->context = arguments;
     err = eventspace_launch(options, &code);
@@ -199,12 +242,15 @@ static int launch(run_arguments *arguments)
         cli_fail();
     if (archiving->running)
         scopes_archiver_stop(archiving->archiver);
-    if (cli_archiving_end(archiving) != COMMAND_OK)
-        code = COMMAND_FAILED;
-    if (!err &&
-        cli_losses_end(&arguments->losses, arguments->archive) != COMMAND_OK)
-        code = COMMAND_FAILED;
-    return err ? COMMAND_FAILED : code;
+    whole = cli_archiving_end(archiving) == COMMAND_OK;
+    if (!err)
+        whole &= cli_losses_end(&arguments->losses, arguments->archive) ==
+                 COMMAND_OK;
+    /* Last, where people look: what led to all the other lines. */
+    if (*arguments->failure)
+        fprintf(stderr, "eventspace: the first to fail was %s\n",
+                arguments->failure);
+    return err || (!whole && code == COMMAND_OK) ? COMMAND_FAILED : code;
 }
 
 int cli_run(int argc, char **argv)
@@ -214,7 +260,10 @@ int cli_run(int argc, char **argv)
         parse_run,
         "MAP --output RUN -- PROGRAM [ARGUMENTS]",
         "Starts the program once for each process of the map and passes on "
-        "what they print. If one fails, the others are ended too.\vThe run "
+        "what they print. If one fails, or the first process of the map is "
+        "killed, the others are ended after the time of --grace. If another "
+        "one is killed, those that do not need it continue, unless --end-all "
+        "is given.\vThe run "
         "directory holds the map and, for each process, its elements and how "
         "it ended; see `eventspace info`.",
         NULL,

@@ -188,18 +188,56 @@ eventspace_run *cli_open_run(const char *run)
 
     if (directory && eventspace_run_open(&opened, directory) != 0)
         cli_fail();
+    if (opened && *eventspace_run_problem(opened))
+        fprintf(stderr, "eventspace: %s\n", eventspace_run_problem(opened));
     return opened;
 }
 
-bool cli_is_running(const eventspace_run *run)
+/* Processes that still run need no word: there will be more to see. */
+static void warn_of_processes(const eventspace_run *run, const char *name)
+{
+    size_t count = eventspace_run_process_count(run), bad = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        bad +=
+            !process->has_meta || (process->meta.state != EVENTSPACE_RUNNING &&
+                                   process->meta.state != EVENTSPACE_FINISHED);
+    }
+    if (bad)
+        fprintf(stderr,
+                "eventspace: %zu of %zu processes are missing or did not "
+                "end well: `eventspace info %s` says why; they are shown as "
+                "far as there are events\n",
+                bad, count, name);
+}
+
+/* What could not be read is in no answer, and no count of it may be known. */
+static void warn_of_damage(const eventspace_run *run)
 {
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *process =
             eventspace_run_process_at(run, i);
-        if (process->has_meta && process->meta.state == EVENTSPACE_RUNNING)
-            return true;
+        if (eventspace_run_is_damaged(process))
+            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
+                    process->problem);
     }
-    return false;
+}
+
+void cli_warn_of_run(const eventspace_run *run, const char *name)
+{
+    warn_of_processes(run, name);
+    warn_of_damage(run);
+}
+
+void cli_warn_of_strange(uint64_t events)
+{
+    if (events > 0)
+        fprintf(stderr,
+                "eventspace: %" PRIu64 " events are of collectors that the map "
+                "does not have\n",
+                events);
 }
 
 int cli_find_process(const eventspace_run *run, const char *name, uint32_t *out)
@@ -245,6 +283,17 @@ void cli_print_ledger(const scopes_ledger *ledger, FILE *file)
     if (ledger->filtered > 0)
         fprintf(file, "%" PRIu64 " filtered, ", ledger->filtered);
     fprintf(file, "%" PRIu64 " lost", ledger->lost);
+}
+
+const char *cli_size_text(uint64_t bytes, char *buffer)
+{
+    if (bytes < 1000)
+        snprintf(buffer, CLI_TEXT_BYTES, "%" PRIu64 " B", bytes);
+    else if (bytes < 1000000)
+        snprintf(buffer, CLI_TEXT_BYTES, "%.1f kB", (double)bytes / 1e3);
+    else
+        snprintf(buffer, CLI_TEXT_BYTES, "%.1f MB", (double)bytes / 1e6);
+    return buffer;
 }
 
 void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file)

@@ -46,11 +46,13 @@ static const struct argp_option options[] = {
      "older ones and count them as lost (default: never)",
      0},
     {"collector", SCOPE_COLLECTOR, "LIST", 0,
-     "Gather only the events of these collectors: ids and patterns of names",
+     "Gather only the events of these collectors: ids, names and patterns, "
+     "such as 0-3,'t0.*'",
      1},
     {"collectors", EVENTSPACE_RENAMED, "LIST", OPTION_HIDDEN, "collector", 1},
     {"thread", SCOPE_THREAD, "LIST", 0,
-     "Gather only operations of the threads with these numbers, such as 0,3-5",
+     "Gather only operations of these threads: numbers, names and patterns, "
+     "such as 0,3-5 or 'w*'",
      1},
     {"threads", EVENTSPACE_RENAMED, "LIST", OPTION_HIDDEN, "thread", 1},
     {"verb", SCOPE_VERB, "LIST", 0,
@@ -88,16 +90,6 @@ static const struct argp_option options[] = {
 
 /* --- arguments --- */
 
-/* It is read again for the filter in the map, by each leaf. */
-static const char *read_threads(const char *text, struct argp_state *state)
-{
-    paths_number_list list = {0};
-
-    cli_list(&list, text, state);
-    paths_number_list_fini(&list);
-    return text;
-}
-
 static error_t parse_gather(int key, char *text, struct argp_state *state)
 {
     scope *s = state->input;
@@ -119,10 +111,10 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
         o->throttle.lag = cli_number(text, 1, UINT32_MAX, state);
         return 0;
     case SCOPE_COLLECTOR:
-        o->collectors = text;
+        o->collectors = cli_nodes(text, &eventspace_kind_collectors, state);
         return 0;
     case SCOPE_THREAD:
-        o->threads = read_threads(text, state);
+        o->threads = cli_nodes(text, &eventspace_kind_threads, state);
         return 0;
     case SCOPE_VERB:
         o->verbs = text;

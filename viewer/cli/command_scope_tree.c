@@ -19,6 +19,7 @@
 #include "eventspace/eventspace.h"
 #include "eventspace/launch/launch.h"
 #include "eventspace/run/run.h"
+#include "eventspace/run/run_map.h"
 #include "scopes/wrappers/register_gather.h"
 
 /* For what is under way to come up, however busy the machine is; who does not
@@ -37,18 +38,10 @@ static void stop(int number)
 
 static int app_map(paths_map **out, const char *run)
 {
-    char file[PATH_MAX];
-    int err = eventspace_run_file(file, sizeof(file), run, "pathmap", ".dot");
+    char problem[512];
+    uint32_t nodes;
 
-    if (err)
-        return err;
-    if (access(run, F_OK) != 0)
-        return pastset_fail(PASTSET_ENOENT, "%s: %s", run, strerror(errno));
-    if (access(file, F_OK) != 0 && errno != EACCES)
-        return pastset_fail(PASTSET_ENOENT,
-                            "%s: not a run directory, as it has no pathmap.dot",
-                            run);
-    return paths_map_read(out, file);
+    return eventspace_run_map_read(out, run, problem, sizeof(problem), &nodes);
 }
 
 /* Who ends the tree ends all of its processes in the same way: what the leaves
@@ -341,16 +334,41 @@ static bool is_of_client(int err)
            err == PASTSET_ECANCELED || err == PASTSET_ETIMEDOUT;
 }
 
+static volatile sig_atomic_t client_failed;
+
+static void serving_end(int number)
+{
+    (void)number;
+    _exit(client_failed ? COMMAND_FAILED : COMMAND_OK);
+}
+
+/* Without a number of clients a signal is how it ends. One that is ignored
+ * stays ignored. */
+static void serving_catch(void)
+{
+    static const int ends[] = {SIGINT, SIGTERM};
+    struct sigaction action = {.sa_handler = serving_end}, now;
+
+    for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++) {
+        if (sigaction(ends[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+            sigaction(ends[i], &action, NULL);
+    }
+}
+
 /* A client that fails is told at once, and others are waited for. */
 static int clients_serve(scope *s, const uint8_t *key)
 {
     int code = COMMAND_OK;
 
+    if (s->clients == 0)
+        serving_catch();
     for (uint64_t i = 0; s->clients == 0 || i < s->clients; i++) {
         int err =
             scopes_gather_serve(&s->gather, s->listen, key, listening_tell, s);
-        if (err)
+        if (err) {
             code = cli_fail();
+            client_failed = 1;
+        }
         if (err && !is_of_client(err))
             break;
     }

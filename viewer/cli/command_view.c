@@ -1,6 +1,7 @@
 /* command_view.c - eventspace view: the views of scopes/views/view.h, of a run
  * or a window of it, once or again and again. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/command_sql.h"
+#include "viewer/cli/command_window.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -10,50 +11,56 @@
 #include <unistd.h>
 
 #include "paths/generate/generate.h"
+#include "paths/map/nearest_word.h"
 #include "pastset/status.h"
+#include "scopes/causality/communication_times.h"
+#include "scopes/memory/memory.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/views/view.h"
+#include "viewer/sql/script.h"
+#include "viewer/tables/facts.h"
 
 typedef struct view_arguments {
     const char *run, *name;
     const char *of, *reference;
-    const scopes_view *view; /* NULL: all */
+    const char *thread_list; /* of --thread; NULL: all */
+    const scopes_view *view; /* NULL: all, or a script */
+    char *script;            /* its file; NULL: a view, or all */
+    int err;                 /* of looking for it */
+    cli_parameters parameters;
     scopes_snapshot_options snapshot;
-    paths_number_list threads; /* empty: all */
+    paths_number_list threads; /* those in it; empty: all */
     viewer_format format;
     bool detail, list;
-    uint64_t follow_ns; /* 0: once */
+    uint64_t follow_ns;    /* 0: once */
+    uint64_t memory_bytes; /* 0: as much as it takes */
 } view_arguments;
 
 #define MS_NS 1000000
+#define VIEWS_MAX 64
 
 enum {
     KEY_THREAD = 256,
-    KEY_FROM,
-    KEY_TO,
-    KEY_LAST,
     KEY_REFERENCE,
     KEY_METHOD,
     KEY_FOLLOW,
-    KEY_LIST
+    KEY_LIST,
+    KEY_MEMORY,
+    KEY_PARAM
 };
 
 static const struct argp_option view_options[] = {
     CLI_FORMAT_OPTION,
     {"thread", KEY_THREAD, "LIST", 0,
-     "Show only the threads with these numbers, such as 0,3-5", 0},
+     "Show only these threads: numbers, names and patterns, such as 0,3-5 or "
+     "'w*'",
+     0},
     {"name", 'n', "NAME", 0,
      "Show only the element, wrapper or proxy of this name", 0},
     {"of", EVENTSPACE_RENAMED, "NAME", OPTION_HIDDEN, "name", 0},
     {"detail", 'd', NULL, 0,
      "Print a row for each operation, round or step instead of sums", 0},
     {"each", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "detail", 0},
-    {"from", KEY_FROM, "TIME", 0,
-     "Start at this time of the run, such as 1.5s (default: its start)", 0},
-    {"to", KEY_TO, "TIME", 0, "Stop at this time of the run (default: its end)",
-     0},
-    {"last", KEY_LAST, "TIME", 0,
-     "Use only the events of the last TIME of the run, such as 300ms", 0},
     {"reference", KEY_REFERENCE, "PROCESS", 0,
      "Align the clocks to that of this process (default: the one that the "
      "others reach by the fewest hops)",
@@ -62,7 +69,12 @@ static const struct argp_option view_options[] = {
      "Align the clocks by this method (default hull)", 0},
     {"follow", KEY_FOLLOW, "TIME", 0,
      "Print again every TIME until the run has ended", 0},
-    {"list", KEY_LIST, NULL, 0, "List the views and end", 0},
+    CLI_MEMORY_OPTION(KEY_MEMORY),
+    {"param", KEY_PARAM, "NAME=VALUE", 0,
+     "Give the parameter :NAME of a view script this value; may be repeated",
+     0},
+    {"list", KEY_LIST, NULL, 0,
+     "List the views and view scripts, with RUN also those in it, and end", 0},
     {0},
 };
 
@@ -153,15 +165,6 @@ static void print_ledger(const scopes_snapshot *snapshot, FILE *file)
 
 /* --- printing --- */
 
-static bool has_collectors(const scopes_snapshot *snapshot)
-{
-    bool any = false;
-
-    for (uint32_t i = 0; i < snapshot->topology->collectors && !any; i++)
-        any = snapshot->topology->nodes[i] != PATHS_NONE;
-    return any;
-}
-
 static int print_json(const scopes_table *table, const scopes_view *view,
                       const scopes_snapshot *snapshot)
 {
@@ -190,8 +193,8 @@ static bool has_collectives(const paths_map *map)
 static void tell_why_empty(const view_arguments *a, const scopes_view *view,
                            const scopes_snapshot *snapshot)
 {
-    if (!has_collectors(snapshot))
-        return; /* that was said */
+    if (view->eventless)
+        return;
     if (snapshot->event_table->ledger.read == 0)
         fputs("eventspace: there are no such events\n", stderr);
     else if (view->collective && !has_collectives(snapshot->topology->map))
@@ -207,48 +210,73 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
     else if (a->of || asked_threads(a))
         fprintf(stderr, "eventspace: the view %s has no rows for that choice\n",
                 view->name);
+    else if (view->when_empty)
+        fprintf(stderr, "eventspace: %s\n", view->when_empty);
 }
 
-static int print_view(const view_arguments *a, const scopes_view *view,
-                      const scopes_snapshot *snapshot)
+static scopes_view_input input_of(const view_arguments *a,
+                                  const scopes_snapshot *snapshot)
 {
-    scopes_view_input view_input = {
+    return (scopes_view_input){
         .map = snapshot->topology->map,
         .topology = snapshot->topology,
         .event_table = snapshot->event_table,
         .clocks = snapshot->clocks,
-        .each = a->detail && (a->view || view->each),
+        .each = a->detail,
         .threads = asked_threads(a),
         .of = a->of,
         .pending = snapshot->pending,
+        .run = snapshot->run,
+        .scheduling = snapshot->scheduling,
     };
+}
+
+static int print_table(const view_arguments *a, const scopes_view *view,
+                       const scopes_table *table,
+                       const scopes_snapshot *snapshot)
+{
+    return a->format == VIEWER_JSON
+               ? print_json(table, view, snapshot)
+               : viewer_table_print(table, a->format, stdout);
+}
+
+static int print_view(const view_arguments *a, const scopes_snapshot *snapshot)
+{
+    scopes_view_input view_input = input_of(a, snapshot);
     scopes_table *table;
-    int err = scopes_view_make(&table, view, &view_input);
+    int err = scopes_view_make(&table, a->view, &view_input);
 
     if (err)
         return err;
-    if (!a->view && a->format == VIEWER_TABLE)
-        printf("%s: %s\n", view->name, view->summary);
-    err = a->format == VIEWER_JSON
-              ? print_json(table, view, snapshot)
-              : viewer_table_print(table, a->format, stdout);
-    if (!err && a->view && scopes_table_rows(table) == 0)
-        tell_why_empty(a, view, snapshot);
+    err = print_table(a, a->view, table, snapshot);
+    if (!err && scopes_table_rows(table) == 0)
+        tell_why_empty(a, a->view, snapshot);
     scopes_table_destroy(table);
     return err;
 }
 
 static int print_all(const view_arguments *a, const scopes_snapshot *snapshot)
 {
-    const scopes_view *view;
-    int err = 0;
+    scopes_view_input view_input = input_of(a, snapshot);
+    const scopes_view *views[VIEWS_MAX];
+    scopes_table *tables[VIEWS_MAX];
+    size_t count = 0;
+    int err;
 
-    for (size_t i = 0; !err && (view = scopes_view_at(i)); i++) {
+    while (count < VIEWS_MAX && (views[count] = scopes_view_at(count)))
+        count++;
+    err = scopes_views_make(tables, views, count, &view_input);
+    if (err)
+        return err;
+    for (size_t i = 0; i < count; i++) {
         if (a->format == VIEWER_JSON)
             fputs(i ? ",\n" : "[", stdout);
-        else if (i)
-            putchar('\n');
-        err = print_view(a, view, snapshot);
+        else
+            printf("%s%s: %s\n", i ? "\n" : "", views[i]->name,
+                   views[i]->summary);
+        if (!err)
+            err = print_table(a, views[i], tables[i], snapshot);
+        scopes_table_destroy(tables[i]);
     }
     if (a->format == VIEWER_JSON)
         putchar(']');
@@ -257,8 +285,7 @@ static int print_all(const view_arguments *a, const scopes_snapshot *snapshot)
 
 static int print(const view_arguments *a, const scopes_snapshot *snapshot)
 {
-    int err =
-        a->view ? print_view(a, a->view, snapshot) : print_all(a, snapshot);
+    int err = a->view ? print_view(a, snapshot) : print_all(a, snapshot);
 
     if (a->format == VIEWER_JSON)
         putchar('\n');
@@ -273,7 +300,7 @@ static int print(const view_arguments *a, const scopes_snapshot *snapshot)
     return err;
 }
 
-static int list_views(viewer_format format)
+static int list_views(viewer_format format, const char *run)
 {
     static const scopes_column columns[] = {
         {"view", "view", SCOPES_TEXT},
@@ -289,7 +316,9 @@ static int list_views(viewer_format format)
         scopes_table_text(table, view->summary);
         scopes_table_text(table, view->each ? view->each : "");
     }
-    err = viewer_table_print(table, format, stdout);
+    err = cli_script_list(table, run);
+    if (!err)
+        err = viewer_table_print(table, format, stdout);
     if (format == VIEWER_JSON)
         putchar('\n');
     scopes_table_destroy(table);
@@ -298,51 +327,41 @@ static int list_views(viewer_format format)
 
 /* --- what a person should know of the run --- */
 
-/* Processes that still run need no word: there will be more to see. */
-static void warn_of_processes(const eventspace_run *run)
+static void warn(const scopes_snapshot *snapshot, const char *name)
 {
-    size_t count = eventspace_run_process_count(run), bad = 0;
-
-    for (size_t i = 0; i < count; i++) {
-        const eventspace_run_process *process =
-            eventspace_run_process_at(run, i);
-        bad +=
-            !process->has_meta || (process->meta.state != EVENTSPACE_RUNNING &&
-                                   process->meta.state != EVENTSPACE_FINISHED);
-    }
-    if (bad)
-        fprintf(stderr,
-                "eventspace: %zu of %zu processes are missing or did not "
-                "end well; they are shown as far as there are events: "
-                "see `eventspace info`\n",
-                bad, count);
+    cli_warn_of_run(snapshot->run, name);
+    cli_warn_of_strange(snapshot->event_table->strange);
 }
 
-/* What could not be read is in no view, and no count of it may be known. */
-static void warn_of_damage(const eventspace_run *run)
+/* The times of operations are then also the work of others. */
+static int warn_of_others(const scopes_snapshot *snapshot, const char *name)
 {
-    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
-        const eventspace_run_process *process =
-            eventspace_run_process_at(run, i);
-        if (eventspace_run_is_damaged(process))
-            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
-                    process->problem);
-    }
+    scopes_communication *view;
+    double share;
+    int err = scopes_communication_create(
+        &view, snapshot->topology, snapshot->event_table, snapshot->clocks,
+        snapshot->scheduling, SCOPES_THREADS);
+
+    if (err)
+        return err;
+    share = scopes_communication_runnable_share(view);
+    scopes_communication_destroy(view);
+    if (share > SCOPES_DISTURBED)
+        fprintf(
+            stderr,
+            "eventspace: disturbed: in %.0f %% of the computing time others "
+            "had the processors, which makes threads wait; run again with "
+            "less else running, or compare computing minus runnable in "
+            "`eventspace view %s communication`\n",
+            100 * share, name);
+    return 0;
 }
 
-static void warn(const scopes_snapshot *snapshot)
+/* The others say themselves who had the processors, or show events as they are.
+ * NULL: all views. */
+static bool shows_times(const scopes_view *view)
 {
-    warn_of_processes(snapshot->run);
-    warn_of_damage(snapshot->run);
-    if (!has_collectors(snapshot))
-        fputs("eventspace: the map of this run has no collectors: see "
-              "`eventspace map instrument`\n",
-              stderr);
-    if (snapshot->event_table->strange > 0)
-        fprintf(stderr,
-                "eventspace: %" PRIu64 " events are of collectors that the map "
-                "does not have\n",
-                snapshot->event_table->strange);
+    return !view || (!view->eventless && strcmp(view->name, "tuples") != 0);
 }
 
 /* --- looking --- */
@@ -362,7 +381,7 @@ static int follow(const view_arguments *a, scopes_snapshot *snapshot)
 {
     int err = 0;
 
-    while (!err && cli_is_running(snapshot->run)) {
+    while (!err && viewer_is_running(snapshot->run)) {
         if (fflush(stdout))
             return 0; /* told at the end of the output */
         pause_ns(a->follow_ns);
@@ -384,9 +403,7 @@ static void narrow(view_arguments *a)
                    strcmp(name, "process") == 0;
 
     a->snapshot.numbered = a->detail;
-    a->snapshot.tops_only =
-        of_tops && (a->snapshot.from_ns != INT64_MIN ||
-                    a->snapshot.to_ns != INT64_MAX || a->snapshot.last_ns > 0);
+    a->snapshot.tops_only = of_tops && cli_has_window(&a->snapshot);
     if (of_threads || strcmp(name, "tuples") == 0)
         a->snapshot.threads = asked_threads(a);
 }
@@ -397,6 +414,10 @@ static int view_run(eventspace_run *run, view_arguments *a)
     waiting w;
     int err = cli_find_process(run, a->reference, &a->snapshot.reference);
 
+    if (!err && a->thread_list)
+        err = eventspace_node_list_read(&a->threads, a->thread_list,
+                                        &eventspace_kind_threads,
+                                        eventspace_run_map(run), a->run);
     if (err)
         return err;
     narrow(a);
@@ -405,8 +426,13 @@ static int view_run(eventspace_run *run, view_arguments *a)
     end_waiting(&w);
     if (err)
         return err;
-    warn(snapshot);
-    err = print(a, snapshot);
+    warn(snapshot, a->run);
+    if (!a->view || !a->view->eventless)
+        err = viewer_require_events(snapshot, a->run);
+    if (!err)
+        err = print(a, snapshot);
+    if (!err && shows_times(a->view))
+        err = warn_of_others(snapshot, a->run);
     if (!err && a->follow_ns > 0)
         err = follow(a, snapshot);
     scopes_snapshot_destroy(snapshot);
@@ -414,12 +440,6 @@ static int view_run(eventspace_run *run, view_arguments *a)
 }
 
 /* --- the command --- */
-
-static int64_t read_time(const char *text, uint64_t min_ns,
-                         struct argp_state *state)
-{
-    return (int64_t)cli_time(text, min_ns, INT64_MAX / 4, state);
-}
 
 static void take_argument(view_arguments *a, char *text,
                           struct argp_state *state)
@@ -429,8 +449,6 @@ static void take_argument(view_arguments *a, char *text,
     else
         cli_take(&a->name, text, state);
 }
-
-#define VIEWS_MAX 64
 
 static void refuse_view(const char *name, struct argp_state *state)
 {
@@ -442,7 +460,7 @@ static void refuse_view(const char *name, struct argp_state *state)
         argp_error(state, "the view host is called process now");
     while (count < VIEWS_MAX && (view = scopes_view_at(count)))
         names[count++] = view->name;
-    nearest = eventspace_options_nearest(name, names, count);
+    nearest = paths_nearest_word(name, names, count);
     if (nearest)
         argp_error(state, "there is no view '%s'; did you mean '%s'?", name,
                    nearest);
@@ -450,57 +468,52 @@ static void refuse_view(const char *name, struct argp_state *state)
                name);
 }
 
+static void refuse_name(const char *name, struct argp_state *state)
+{
+    if (strstr(name, VIEWER_SCRIPT_SUFFIX))
+        argp_error(state, "%s", pastset_error());
+    refuse_view(name, state);
+}
+
+/* A name that is no view is that of a script. Its parameters take the place of
+ * the options that choose a part of a run. */
+static void check_script(view_arguments *a, struct argp_state *state)
+{
+    const scopes_snapshot_options *o = &a->snapshot;
+    const char *run = cli_is_packed(a->run) ? NULL : a->run;
+
+    a->err = viewer_script_find(&a->script, a->name, run);
+    if (a->err == PASTSET_ENOENT)
+        refuse_name(a->name, state);
+    if (a->thread_list || a->of || a->detail || a->reference || a->follow_ns ||
+        o->method != SCOPES_CLOCK_HULL || cli_has_window(o))
+        argp_error(state,
+                   "the view script %s takes no options but --format and "
+                   "--param",
+                   a->name);
+}
+
 static void check_view(view_arguments *a, struct argp_state *state)
 {
-    bool has_window =
-        a->snapshot.from_ns != INT64_MIN || a->snapshot.to_ns != INT64_MAX;
-
     if (a->list)
         return;
     if (!a->run)
         argp_error(state, "the run directory is missing");
     else if (!a->name)
         argp_error(state, "the view is missing: see `eventspace view --list`");
-    else if (has_window && a->snapshot.last_ns > 0)
-        argp_error(state, "--last excludes --from and --to");
-    else if (a->snapshot.from_ns > a->snapshot.to_ns)
-        argp_error(state, "--from is later than --to");
     else if (strcmp(a->name, "all") != 0) {
         a->view = scopes_view_find(a->name);
         if (!a->view)
-            refuse_view(a->name, state);
+            check_script(a, state);
+        else if (a->parameters.count > 0)
+            argp_error(state,
+                       "the view %s has no parameters: --param is for "
+                       "view scripts",
+                       a->name);
         else if (a->detail && !a->view->each)
             argp_error(state, "the view %s has no --detail", a->name);
     } else if (a->format == VIEWER_CSV)
         argp_error(state, "CSV is one table: name one view");
-}
-
-static error_t parse_window(int key, char *text, struct argp_state *state)
-{
-    view_arguments *a = state->input;
-
-    switch (key) {
-    case KEY_FROM:
-        a->snapshot.from_ns = read_time(text, 0, state);
-        return 0;
-    case KEY_TO:
-        a->snapshot.to_ns = read_time(text, 0, state);
-        return 0;
-    case KEY_LAST:
-        a->snapshot.last_ns = read_time(text, 1, state);
-        return 0;
-    case KEY_REFERENCE:
-        a->reference = text;
-        return 0;
-    case KEY_METHOD:
-        a->snapshot.method = cli_method(text, state);
-        return 0;
-    case KEY_FOLLOW:
-        a->follow_ns = (uint64_t)read_time(text, MS_NS, state);
-        return 0;
-    default:
-        return ARGP_ERR_UNKNOWN;
-    }
 }
 
 static error_t parse_view(int key, char *text, struct argp_state *state)
@@ -512,7 +525,7 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
         a->format = cli_format(text, state);
         return 0;
     case KEY_THREAD:
-        cli_list(&a->threads, text, state);
+        a->thread_list = cli_nodes(text, &eventspace_kind_threads, state);
         return 0;
     case 'n':
         a->of = text;
@@ -520,8 +533,26 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
     case 'd':
         a->detail = true;
         return 0;
+    case KEY_REFERENCE:
+        a->reference = text;
+        return 0;
+    case KEY_METHOD:
+        a->snapshot.method = cli_method(text, state);
+        return 0;
+    case KEY_FOLLOW:
+        a->follow_ns = cli_time(text, MS_NS, INT64_MAX / 4, state);
+        return 0;
+    case KEY_MEMORY:
+        a->memory_bytes = cli_memory(text, state);
+        return 0;
+    case KEY_PARAM:
+        cli_parameter(&a->parameters, text, state);
+        return 0;
     case KEY_LIST:
         a->list = true;
+        return 0;
+    case ARGP_KEY_INIT:
+        state->child_inputs[0] = &a->snapshot;
         return 0;
     case ARGP_KEY_ARG:
         take_argument(a, text, state);
@@ -530,38 +561,48 @@ static error_t parse_view(int key, char *text, struct argp_state *state)
         check_view(a, state);
         return 0;
     default:
-        return parse_window(key, text, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
 int cli_view(int argc, char **argv)
 {
+    static const struct argp_child children[] = {{&cli_window, 0, NULL, 0},
+                                                 {0}};
     static const struct argp argp = {
         view_options,
         parse_view,
-        "RUN VIEW\nRUN all\n--list",
+        "RUN VIEW\nRUN all\nRUN FILE.sql\n[RUN] --list",
         "Prints a view of a run, or all of them: a table computed from the "
-        "run's map, its events and the clocks of its processes.\vTimes of a "
+        "run's map, its events and the clocks of its processes. FILE.sql is a "
+        "view that is written in SQL.\vTimes of a "
         "run count from the start of its first process; they are in "
         "milliseconds in tables, in nanoseconds in CSV and JSON. The run may "
         "still be going on, and its processes may have been killed.",
-        NULL,
+        children,
         NULL,
         NULL};
     view_arguments a = {.snapshot = SCOPES_SNAPSHOT_ALL};
     eventspace_run *run;
-    int err;
+    int code, err = 0;
 
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
+    if (a.err)
+        return cli_fail();
     if (a.list)
-        return cli_end_output(list_views(a.format));
+        return cli_end_output(list_views(a.format, a.run));
+    if (scopes_memory_limit(a.memory_bytes))
+        return cli_fail();
     run = cli_open_run(a.run);
-    if (!run)
-        return COMMAND_FAILED;
-    err = view_run(run, &a);
+    if (run)
+        err = a.script ? cli_script_view(run, a.run, a.script, &a.parameters,
+                                         a.format)
+                       : view_run(run, &a);
+    code = run ? cli_end_output(err) : COMMAND_FAILED;
     eventspace_run_close(run);
+    free(a.script);
     paths_number_list_fini(&a.threads);
-    return cli_end_output(err);
+    return code;
 }

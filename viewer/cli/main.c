@@ -1,6 +1,7 @@
 /* main.c - the command `eventspace`. */
 #include "viewer/cli/command.h"
 
+#include "eventspace/launch/launch.h"
 #include "predict/register_conditions.h"
 
 #include <string.h>
@@ -12,11 +13,15 @@ static const command commands[] = {
     {"info", "show the processes, elements, events and losses of a run",
      cli_info},
     {"view", "print tables of how a run communicated and who waited", cli_view},
+    {"sql", "ask questions about a run in SQL", cli_sql},
+    {"diff", "compare runs: what became slower, and by how much", cli_diff},
+    {"export", "write a run in the formats of other tools", cli_export},
     {"top", "watch a run while it goes on", cli_top},
     {"clock", "align the clocks of processes, and show how accurately",
      cli_clock},
     {"archive", "save the events of a run while it goes on", cli_archive},
     {"scope", "gather the events of a run from its processes", cli_scope},
+    {"import", "make a run of a trace that another tool recorded", cli_import},
     {"merge", "merge the run directories of several machines into one",
      cli_merge},
     {"pack", "pack a run directory into one compressed file", cli_pack},
@@ -43,6 +48,7 @@ int main(int argc, char **argv)
         puts(argp_program_version);
         return COMMAND_OK;
     }
+    eventspace_files_allow_many();
     if (predict_register())
         return cli_fail();
     argv[0] = name;

@@ -50,6 +50,20 @@ static const style styles[] = {
 #define PLAIN_COLOR "#777777"
 #define COLLECTIVE_COLOR "#2e7d32"
 
+/* Of edges, in the legend. */
+typedef struct arrow {
+    const char *color, *text, *word;
+} arrow;
+
+static const arrow arrows[] = {
+    {WRITE_COLOR, "——▶", "writes"},
+    {READ_COLOR, "◀- - -", "reads"},
+    {PLAIN_COLOR, "◀—▶", "both"},
+    {COLLECTIVE_COLOR, "——▶", "takes part in a collective"},
+};
+
+#define ARROWS (sizeof(arrows) / sizeof(arrows[0]))
+
 static bool is_collective(const paths_map_node *node)
 {
     return node->kind == PATHS_WRAPPER && paths_is_collective(node->type);
@@ -97,6 +111,39 @@ set_text(paths_attributes *attributes, const char *key, const char *format, ...)
     return paths_attributes_set(attributes, key, text);
 }
 
+/* --- what paths are for --- */
+
+/* The use of the path that an edge is on: that of the thread's edge above, or
+ * the kind of the collective. NULL when several paths join above it without
+ * one, or none is there. */
+static const char *use_above(const paths_map *map, uint32_t edge)
+{
+    for (int i = 0; i < 8 * PATHS_STAGES_MAX; i++) {
+        const paths_map_edge *e = &map->edges[edge];
+        const paths_map_node *from = &map->nodes[e->from];
+        const char *use = paths_attributes_get(&e->attributes, "use");
+        if (from->kind == PATHS_THREAD)
+            return use ? use : "both";
+        if (is_collective(from))
+            return from->type;
+        if (from->in_count != 1)
+            return NULL;
+        edge = from->in[0];
+    }
+    return NULL;
+}
+
+static const char *color_of(const char *use)
+{
+    if (!use)
+        return PLAIN_COLOR;
+    if (strcmp(use, "read") == 0)
+        return READ_COLOR;
+    if (paths_is_collective(use))
+        return COLLECTIVE_COLOR;
+    return strcmp(use, "both") == 0 ? PLAIN_COLOR : WRITE_COLOR;
+}
+
 /* --- nodes --- */
 
 /* "t17 ... t32" and "16 threads", or the name alone. */
@@ -113,11 +160,25 @@ static int label_members(paths_attributes *attributes, const char *name,
                     more[0] ? "\\n" : "", more);
 }
 
-static int dress_element(paths_map_node *node)
+/* Do all its paths come through collectives? What it keeps is for nobody then,
+ * as each thread gets its own result. */
+static bool is_combined(const paths_map *map, const paths_map_node *node)
+{
+    bool all = node->in_count > 0;
+
+    for (uint32_t i = 0; i < node->in_count && all; i++) {
+        const char *use = use_above(map, node->in[i]);
+        all = use && paths_is_collective(use);
+    }
+    return all;
+}
+
+static int dress_element(const paths_map *map, paths_map_node *node)
 {
     const char *type = paths_node_get(node, "type");
-    const char *policy = paths_node_get(node, "policy");
-    const char *capacity = paths_node_get(node, "capacity");
+    bool plain = is_combined(map, node);
+    const char *policy = plain ? NULL : paths_node_get(node, "policy");
+    const char *capacity = plain ? NULL : paths_node_get(node, "capacity");
     char more[200];
 
     snprintf(more, sizeof(more), "%.60s%s%.20s%s%.20s", type ? type : "",
@@ -167,7 +228,8 @@ static int dress_wrapper(paths_map_node *node)
                     members ? " × " : "", members ? members : "");
 }
 
-static int dress_node(paths_map_node *node, bool collector_ids)
+static int dress_node(const paths_map *map, paths_map_node *node,
+                      bool collector_ids)
 {
     const style *l = style_of(node);
     int err = set_all(&node->attributes, "shape", l->shape, "style", "filled",
@@ -180,7 +242,7 @@ static int dress_node(paths_map_node *node, bool collector_ids)
     if (err)
         return err;
     if (node->kind == PATHS_ELEMENT)
-        return dress_element(node);
+        return dress_element(map, node);
     if (node->kind == PATHS_THREAD)
         return label_members(&node->attributes, node->name, "thread", "");
     if (strcmp(node->type, "collector") == 0)
@@ -189,26 +251,6 @@ static int dress_node(paths_map_node *node, bool collector_ids)
 }
 
 /* --- edges --- */
-
-/* The use of the path that an edge is on: that of the thread's edge above, or
- * the kind of the collective. NULL when several paths join above it without
- * one, or none is there. */
-static const char *use_above(const paths_map *map, uint32_t edge)
-{
-    for (int i = 0; i < 8 * PATHS_STAGES_MAX; i++) {
-        const paths_map_edge *e = &map->edges[edge];
-        const paths_map_node *from = &map->nodes[e->from];
-        const char *use = paths_attributes_get(&e->attributes, "use");
-        if (from->kind == PATHS_THREAD)
-            return use ? use : "both";
-        if (is_collective(from))
-            return from->type;
-        if (from->in_count != 1)
-            return NULL;
-        edge = from->in[0];
-    }
-    return NULL;
-}
 
 /* One arrowhead a path, where its tuples arrive. */
 static const char *direction(const paths_map *map, const paths_map_edge *edge,
@@ -224,15 +266,6 @@ static const char *direction(const paths_map *map, const paths_map_edge *edge,
     if ((reads || both) && begins)
         return "back";
     return !reads && arrives ? "forward" : "none";
-}
-
-static const char *color_of(const char *use)
-{
-    if (strcmp(use, "read") == 0)
-        return READ_COLOR;
-    if (paths_is_collective(use))
-        return COLLECTIVE_COLOR;
-    return strcmp(use, "both") == 0 ? PLAIN_COLOR : WRITE_COLOR;
 }
 
 /* Paths to a collective mostly have the element's name, and there are many. */
@@ -278,7 +311,7 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     const char *as = paths_attributes_get(attributes, "as");
     const char *use = use_above(map, index);
     int err =
-        set_all(attributes, "color", use ? color_of(use) : PLAIN_COLOR, "style",
+        set_all(attributes, "color", color_of(use), "style",
                 use && strcmp(use, "read") == 0 ? "dashed" : "solid", "dir",
                 direction(map, &map->edges[index], use ? use : ""), NULL);
 
@@ -335,6 +368,19 @@ static void legend_style(FILE *file, const paths_map *map, const style *l)
     }
 }
 
+static void legend_arrow(FILE *file, const paths_map *map, const arrow *a)
+{
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        if (strcmp(color_of(use_above(map, i)), a->color) != 0)
+            continue;
+        fprintf(file,
+                "<td><font color=\"%s\"><b>%s</b></font></td>"
+                "<td>%s&nbsp;&nbsp;</td>",
+                a->color, a->text, a->word);
+        return;
+    }
+}
+
 static int legend(paths_map *map)
 {
     char *text = NULL;
@@ -348,12 +394,9 @@ static int legend(paths_map *map)
                   "<tr>");
     for (size_t i = 0; i < STYLES; i++)
         legend_style(file, map, &styles[i]);
-    fprintf(file, "<td><font color=\"" WRITE_COLOR "\"><b>——▶</b></font></td>"
-                  "<td>writes&nbsp;&nbsp;</td>"
-                  "<td><font color=\"" READ_COLOR "\"><b>◀- - -</b></font></td>"
-                  "<td>reads&nbsp;&nbsp;</td>"
-                  "<td><font color=\"" PLAIN_COLOR "\"><b>◀—▶</b></font></td>"
-                  "<td>both</td></tr></table>");
+    for (size_t i = 0; i < ARROWS; i++)
+        legend_arrow(file, map, &arrows[i]);
+    fputs("</tr></table>", file);
     if (fclose(file) != 0) {
         free(text);
         return pastset_no_memory("to draw a path map");
@@ -446,7 +489,7 @@ static int dress(paths_map *map, bool collector_ids)
     for (uint32_t i = 0; i < map->process_count && !err; i++)
         err = dress_process(&map->processes[i]);
     for (uint32_t i = 0; i < map->node_count && !err; i++)
-        err = dress_node(&map->nodes[i], collector_ids);
+        err = dress_node(map, &map->nodes[i], collector_ids);
     for (uint32_t i = 0; i < map->edge_count && !err; i++)
         err = dress_edge(map, i, named);
     return err;

@@ -91,7 +91,7 @@ typedef struct viewer_top_process {
 /* An operation that is under way, for long. */
 typedef struct viewer_top_pending {
     const char *thread, *process; /* "loop": the network loop of the process */
-    const char *state;
+    const char *process_state, *state;
     int64_t for_ns;
     const char *verb, *path, *stage, *peer, *waits_for;
 } viewer_top_pending;

@@ -64,7 +64,9 @@ static int look_back(viewer_top *top, uint32_t process, uint64_t *from,
                      bool *collectors)
 {
     const top_process *h = &top->processes[process];
-    scopes_filter filter = {.from_ticks = from, .collectors = collectors};
+    scopes_filter filter = {.from_ticks = from,
+                            .collectors = collectors,
+                            .collector_count = top->collectors};
     double back = (double)top->options.window_ns / 1e9 * h->hz;
     uint64_t before = top->tuples;
     int err = 0;

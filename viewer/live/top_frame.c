@@ -306,6 +306,7 @@ static void tell_pending(viewer_top_frame *out, const viewer_top *top,
                       ? "loop"
                       : scopes_topology_thread_name(top->topology, p->thread),
         .process = process_name(top, p->process),
+        .process_state = eventspace_state_name(p->process_state),
         .state = paths_activity_name(p->activity),
         .for_ns = p->lasts_ns,
         .verb = p->operates ? pastset_verb_name(p->verb) : "",

@@ -13,7 +13,7 @@ static const scopes_column thread_columns[] = {
     {"process", "process", SCOPES_TEXT},
     {"operations_per_s", "op/s", SCOPES_REAL},
     {"bytes_per_s", "bytes/s", SCOPES_REAL},
-    {"share", "communicating", SCOPES_SHARE},
+    {"communicating_share", "communicating %", SCOPES_SHARE},
     {"silent_ns", "silent ms", SCOPES_TIME_NS},
     {"last_path", "after", SCOPES_TEXT},
     {"longest_ns", "longest ms", SCOPES_TIME_NS},
@@ -49,6 +49,7 @@ static const scopes_column process_columns[] = {
 static const scopes_column pending_columns[] = {
     {"thread", "pending", SCOPES_TEXT},
     {"process", "process", SCOPES_TEXT},
+    {"process_state", "process is", SCOPES_TEXT},
     {"state", "state", SCOPES_TEXT},
     {"for_ns", "for ms", SCOPES_TIME_NS},
     {"verb", "verb", SCOPES_TEXT},
@@ -124,6 +125,7 @@ static void add_pending(scopes_table *table, const viewer_top_frame *frame,
 
     scopes_table_text(table, p->thread);
     scopes_table_text(table, p->process);
+    scopes_table_text(table, p->process_state);
     scopes_table_text(table, p->state);
     scopes_table_integer(table, p->for_ns);
     scopes_table_text(table, p->verb);

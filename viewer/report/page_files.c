@@ -18,6 +18,7 @@
 TAKE_IN("html", PAGE_FOLDER "/report.html");
 TAKE_IN("css", PAGE_FOLDER "/report.css");
 TAKE_IN("data", PAGE_FOLDER "/data.js");
+TAKE_IN("regions", PAGE_FOLDER "/regions.js");
 TAKE_IN("timeline", PAGE_FOLDER "/timeline.js");
 TAKE_IN("tables", PAGE_FOLDER "/tables.js");
 TAKE_IN("report", PAGE_FOLDER "/report.js");
@@ -31,6 +32,7 @@ TAKE_IN("d3", PAGE_D3);
 TAKEN_IN(html);
 TAKEN_IN(css);
 TAKEN_IN(data);
+TAKEN_IN(regions);
 TAKEN_IN(timeline);
 TAKEN_IN(tables);
 TAKEN_IN(report);

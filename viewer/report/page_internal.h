@@ -13,7 +13,8 @@ extern const viewer_page_file viewer__page_html, viewer__page_css;
 extern const viewer_page_file viewer__page_d3;
 
 /* The scripts of the page, to be put in this order. */
-extern const viewer_page_file viewer__page_data, viewer__page_timeline;
+extern const viewer_page_file viewer__page_data, viewer__page_regions;
+extern const viewer_page_file viewer__page_timeline;
 extern const viewer_page_file viewer__page_tables, viewer__page_report;
 
 #endif

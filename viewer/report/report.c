@@ -9,12 +9,15 @@
 #include "viewer/report/report.h"
 
 #include "pastset/status.h"
+#include "paths/map/units.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/views/view.h"
 #include "viewer/draw/draw.h"
 #include "viewer/tables/output.h"
 #include "viewer/report/page_internal.h"
 #include "viewer/report/report_internal.h"
+#include "viewer/report/report_panels_internal.h"
+#include "viewer/tables/table_print.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -26,6 +29,8 @@
 
 typedef struct page {
     eventspace_run *run;
+    const char *name; /* of the run */
+    const scopes_snapshot_options *window;
     json_t *data;
     char nonce[2 * NONCE_BYTES + 1];
     FILE *file;
@@ -63,6 +68,7 @@ static void put_file(page *p, viewer_page_file file)
 static void put_scripts(page *p)
 {
     put_file(p, viewer__page_data);
+    put_file(p, viewer__page_regions);
     put_file(p, viewer__page_timeline);
     put_file(p, viewer__page_tables);
     put_file(p, viewer__page_report);
@@ -132,10 +138,29 @@ static bool is(const char *name, size_t bytes, const char *what)
     return bytes == strlen(what) && memcmp(name, what, bytes) == 0;
 }
 
+static void put_time(page *p, const char *word, int64_t ns)
+{
+    char text[32];
+
+    fprintf(p->file, ", %s %s", word,
+            paths_exact_duration_text((uint64_t)ns, text, sizeof(text)));
+}
+
+static void put_title(page *p)
+{
+    put_html(p->file, eventspace_run_map(p->run)->name);
+    if (p->window->last_ns > 0)
+        put_time(p, "the last", p->window->last_ns);
+    if (p->window->from_ns != INT64_MIN)
+        put_time(p, "from", p->window->from_ns);
+    if (p->window->to_ns != INT64_MAX)
+        put_time(p, "to", p->window->to_ns);
+}
+
 static int put_part(page *p, const char *name, size_t bytes)
 {
     if (is(name, bytes, "title"))
-        put_html(p->file, eventspace_run_map(p->run)->name);
+        put_title(p);
     else if (is(name, bytes, "nonce"))
         fputs(p->nonce, p->file);
     else if (is(name, bytes, "style"))
@@ -183,13 +208,17 @@ static int make_nonce(page *p)
 static int make_view(scopes_table **out, const scopes_snapshot *snapshot,
                      const char *name, bool each)
 {
-    scopes_view_input view_input = {.map = snapshot->topology->map,
-                                    .topology = snapshot->topology,
-                                    .event_table = snapshot->event_table,
-                                    .clocks = snapshot->clocks,
-                                    .threads = NULL,
-                                    .each = each,
-                                    .pending = snapshot->pending};
+    scopes_view_input view_input = {
+        .map = snapshot->topology->map,
+        .topology = snapshot->topology,
+        .event_table = snapshot->event_table,
+        .clocks = snapshot->clocks,
+        .threads = NULL,
+        .each = each,
+        .pending =
+            snapshot->options.to_ns == INT64_MAX ? snapshot->pending : NULL,
+        .run = snapshot->run,
+        .scheduling = snapshot->scheduling};
     return scopes_view_make(out, scopes_view_find(name), &view_input);
 }
 
@@ -209,16 +238,18 @@ static int make_waits(viewer__waits *out, const scopes_snapshot *snapshot,
 /* Collects the data; the tables behind it are not needed any more then. */
 static int collect(page *p)
 {
-    scopes_snapshot_options options = SCOPES_SNAPSHOT_ALL;
     scopes_communication *view = NULL;
-    scopes_table *pending = NULL;
+    scopes_table *pending = NULL, *regions = NULL;
     scopes_snapshot *snapshot = NULL;
     viewer_facts facts = {0};
     viewer__waits waits = {0};
-    int err = scopes_snapshot_take(&snapshot, p->run, &options);
+    int err = scopes_snapshot_take(&snapshot, p->run, p->window);
     if (err)
         goto done;
     err = make_view(&pending, snapshot, "pending", false);
+    if (err)
+        goto done;
+    err = make_view(&regions, snapshot, "regions", true);
     if (err)
         goto done;
     err = scopes_communication_read(&view, snapshot);
@@ -230,14 +261,19 @@ static int collect(page *p)
     err = viewer_facts_take(&facts, p->run);
     if (err)
         goto done;
-    p->data = viewer__report_data(p->run, &facts, view, &waits, pending);
+    p->data = viewer__report_data(p->name, snapshot, &facts, view, &waits,
+                                  pending, regions);
     if (!p->data)
         err = pastset_no_memory("for the report's data");
+    else if (viewer_require_events(snapshot, p->name))
+        json_object_set_new(p->data, "noEvents",
+                            viewer_json_text(pastset_error()));
 done:
     viewer_facts_fini(&facts);
     viewer__waits_fini(&waits);
     scopes_communication_destroy(view);
     scopes_table_destroy(pending);
+    scopes_table_destroy(regions);
     scopes_snapshot_destroy(snapshot);
     return err;
 }
@@ -256,9 +292,17 @@ static int page_make(page *p, char **text, size_t *bytes)
     return err;
 }
 
-int viewer_report(eventspace_run *run, const char *file)
+static bool is_window(const scopes_snapshot_options *o)
 {
-    page p = {.run = run};
+    return o->from_ns != INT64_MIN || o->to_ns != INT64_MAX || o->last_ns > 0;
+}
+
+int viewer_report(eventspace_run *run, const char *name,
+                  const scopes_snapshot_options *window,
+                  const viewer_report_panel *panels, size_t panel_count,
+                  const char *file)
+{
+    page p = {.run = run, .name = name, .window = window};
     char *text = NULL;
     size_t bytes = 0;
     int err = make_nonce(&p);
@@ -267,9 +311,18 @@ int viewer_report(eventspace_run *run, const char *file)
     err = collect(&p);
     if (err)
         return err;
-    err = page_make(&p, &text, &bytes);
+    if (json_object_set_new(p.data, "panels",
+                            viewer__report_panels(panels, panel_count)) ||
+        json_object_set_new(p.data, "window", json_boolean(is_window(window))))
+        err = pastset_no_memory("for the report's data");
+    if (!err)
+        err = page_make(&p, &text, &bytes);
     if (!err)
         err = viewer_output_write(file, text, bytes);
+    if (!err && json_object_get(p.data, "noEvents"))
+        err = pastset_fail(
+            PASTSET_ENOENT, "%s",
+            json_string_value(json_object_get(p.data, "noEvents")));
     json_decref(p.data);
     free(text);
     return err;

@@ -6,7 +6,6 @@
 #include "viewer/tables/facts.h"
 
 #include "eventspace/collect/ticks.h"
-#include "paths/engine/executor.h"
 #include "pastset/append.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
@@ -17,6 +16,46 @@
 #include <time.h>
 #include <unistd.h>
 
+bool viewer_is_running(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (process->has_meta && process->meta.state == EVENTSPACE_RUNNING)
+            return true;
+    }
+    return false;
+}
+
+static bool has_collectors(const scopes_topology *topology)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < topology->collectors && !any; i++)
+        any = topology->nodes[i] != PATHS_NONE;
+    return any;
+}
+
+int viewer_require_events(const scopes_snapshot *snapshot, const char *name)
+{
+    if (!has_collectors(snapshot->topology))
+        return pastset_fail(
+            PASTSET_ENOENT,
+            "%s: this run has no events, as its map has no collectors: add "
+            "them by `eventspace map instrument MAP --output=FILE`, and run "
+            "the program again with that map",
+            name);
+    if (snapshot->event_table->ledger.recorded == 0 &&
+        !viewer_is_running(snapshot->run) &&
+        eventspace_run_damaged(snapshot->run) == 0)
+        return pastset_fail(PASTSET_ENOENT,
+                            "%s: this run has no events: no operation of its "
+                            "threads has ended; `eventspace info %s` shows "
+                            "how its processes ended",
+                            name, name);
+    return 0;
+}
+
 static void count_elements(viewer_process_facts *facts, eventspace_run *run)
 {
     pastset_space *space = facts->process->space;
@@ -24,8 +63,8 @@ static void count_elements(viewer_process_facts *facts, eventspace_run *run)
     for (size_t i = 0; i < count; i++) {
         pastset_element *element = pastset_space_at(space, i);
         if (eventspace_run_is_trace(run, element))
-            facts->traces++;
-        else if (!paths_executor_is_name(pastset_element_name(element)))
+            facts->streams++;
+        else if (!paths_element_is_internal(pastset_element_name(element)))
             facts->elements++;
     }
 }
@@ -60,6 +99,7 @@ static void take_time(viewer_process_facts *facts, eventspace_run *run,
 
     if (!facts->process->has_meta)
         return;
+    facts->scheduling_ns = meta->scheduling_ns;
     if (meta->state != EVENTSPACE_RUNNING && meta->end_tick == 0)
         eventspace_run_each(run, i, latest, &end);
     if (end > meta->start_tick && meta->tick_hz > 0)
@@ -150,7 +190,7 @@ static void add(viewer_process_facts *total,
         total->state = process->state;
     total->threads += process->threads;
     total->elements += process->elements;
-    total->traces += process->traces;
+    total->streams += process->streams;
     total->events.recorded += process->events.recorded;
     total->events.present += process->events.present;
     total->events.lost += process->events.lost;
@@ -158,6 +198,7 @@ static void add(viewer_process_facts *total,
     total->events.starved += process->events.starved;
     total->events.blocked_ns += process->events.blocked_ns;
     total->events.bytes += process->events.bytes;
+    total->scheduling_ns += process->scheduling_ns;
     if (process->lasted_ns > total->lasted_ns)
         total->lasted_ns = process->lasted_ns;
     total->archived |= process->archived;

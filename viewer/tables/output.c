@@ -125,3 +125,104 @@ int viewer_output_write(const char *file, const void *bytes, size_t count)
         error = in_place(file, bytes, count);
     return error ? fail(file, error) : 0;
 }
+
+/* --- bit by bit --- */
+
+struct viewer_output {
+    FILE *file;
+    char *name;          /* as it was given */
+    char part[PATH_MAX]; /* "" if it is written in place */
+    char real[PATH_MAX]; /* what it is to replace */
+};
+
+/* A file beside the other; -1 and errno when there can be none. */
+static int part_open(viewer_output *o, const struct stat *old)
+{
+    int fd, length = snprintf(o->part, sizeof(o->part), "%s.%ld.part", o->real,
+                              (long)getpid());
+
+    if (length < 0 || (size_t)length >= sizeof(o->part)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    fd = open(o->part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd >= 0 && old)
+        (void)fchmod(fd, old->st_mode & 07777);
+    return fd;
+}
+
+static int output_open(viewer_output *o)
+{
+    struct stat old;
+    int own = own_file(o->name), fd;
+    bool there = stat(o->name, &old) == 0;
+
+    if (own >= 0)
+        return fcntl(own, F_DUPFD_CLOEXEC, 0);
+    if (!there || S_ISREG(old.st_mode)) {
+        if (!there || !realpath(o->name, o->real))
+            snprintf(o->real, sizeof(o->real), "%s", o->name);
+        fd = part_open(o, there ? &old : NULL);
+        if (fd >= 0 || !there || !is_no_place(errno))
+            return fd;
+    }
+    o->part[0] = '\0';
+    return open(o->name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+}
+
+static void output_free(viewer_output *o)
+{
+    free(o->name);
+    free(o);
+}
+
+int viewer_output_begin(viewer_output **out, const char *file)
+{
+    viewer_output *o = calloc(1, sizeof(*o));
+    int fd, error;
+
+    *out = NULL;
+    if (!o || !(o->name = strdup(file))) {
+        free(o);
+        return pastset_no_memory("to write a file");
+    }
+    fd = output_open(o);
+    o->file = fd >= 0 ? fdopen(fd, "w") : NULL;
+    if (!o->file) {
+        error = errno;
+        if (fd >= 0)
+            close(fd);
+        if (fd >= 0 && o->part[0])
+            unlink(o->part);
+        output_free(o);
+        return fail(file, error);
+    }
+    *out = o;
+    return 0;
+}
+
+FILE *viewer_output_file(viewer_output *output)
+{
+    return output->file;
+}
+
+int viewer_output_end(viewer_output *o, int err)
+{
+    int error = 0;
+
+    errno = 0;
+    if (err && ferror(o->file) && strstr(pastset_error(), strerror(ENOSPC)))
+        err = fail(o->name, ENOSPC); /* and not of another file */
+    else if (err && ferror(o->file))
+        pastset_fail_while(err, "%.400s", o->name);
+    if (fclose(o->file) != 0)
+        error = errno ? errno : EIO;
+    if (!err && !error && o->part[0] && rename(o->part, o->real) != 0)
+        error = errno;
+    if (o->part[0] && (err || error))
+        unlink(o->part);
+    if (!err && error)
+        err = fail(o->name, error);
+    output_free(o);
+    return err;
+}

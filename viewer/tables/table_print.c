@@ -43,23 +43,13 @@ static void print_grouped(char out[CELL_BYTES], int64_t number)
     out[used] = '\0';
 }
 
-/* Up to three decimals: 2, 0.5, 12.125. */
-static void print_real(char out[CELL_BYTES], double number)
+static void print_real(char out[CELL_BYTES], double number, int decimals)
 {
-    size_t used;
-
-    if (fabs(number) >= 1e15) {
+    if (fabs(number) >= 1e15)
         snprintf(out, CELL_BYTES, "%.3e", number);
-        return;
-    }
-    used = (size_t)snprintf(out, CELL_BYTES, "%.3f", number);
-    while (out[used - 1] == '0')
-        used--;
-    if (out[used - 1] == '.')
-        used--;
-    out[used] = '\0';
-    if (strcmp(out, "-0") == 0)
-        strcpy(out, "0");
+    else /* without a sign before a zero */
+        snprintf(out, CELL_BYTES, "%.*f", decimals,
+                 fabs(number) < 0.5 * pow(10, -decimals) ? 0 : number);
 }
 
 /* Six digits, and all of those before the point: 12.3457, 0.000123, 1234567.
@@ -87,9 +77,18 @@ static void print_digits(char out[CELL_BYTES], double number)
 /* How a column is printed. */
 typedef struct style {
     scopes_kind kind;
-    int decimals; /* of milliseconds */
+    int decimals; /* of real numbers; -1: any */
+    bool fine;    /* some of its times are below a millisecond */
     size_t width;
 } style;
+
+/* Times below a millisecond are told to the nanosecond, others to the
+ * microsecond: what is more is noise. The points stand below each other. */
+static bool is_fine(scopes_cell time)
+{
+    return time.integer != 0 && time.integer != SCOPES_BLANK &&
+           time.integer < 1000000 && time.integer > -1000000;
+}
 
 /* The text of a cell; `capacity` holds it when it is a number. */
 static const char *show(const style *how, scopes_cell cell,
@@ -109,14 +108,17 @@ static const char *show(const style *how, scopes_cell cell,
         snprintf(capacity, CELL_BYTES, "%" PRId64, cell.integer);
         break;
     case SCOPES_TIME_NS:
-        snprintf(capacity, CELL_BYTES, "%.*f", how->decimals,
-                 (double)cell.integer / 1e6);
+        if (is_fine(cell))
+            snprintf(capacity, CELL_BYTES, "%.6f", (double)cell.integer / 1e6);
+        else
+            snprintf(capacity, CELL_BYTES, how->fine ? "%.3f   " : "%.3f",
+                     (double)cell.integer / 1e6);
         break;
     case SCOPES_SHARE:
         snprintf(capacity, CELL_BYTES, "%.1f%%", cell.real * 100);
         break;
     case SCOPES_REAL:
-        print_real(capacity, cell.real);
+        print_real(capacity, cell.real, how->decimals);
         break;
     }
     return capacity;
@@ -133,38 +135,91 @@ static size_t places(const char *text)
 }
 
 /* Control characters in names must not reach a terminal. */
-static void print_plain(FILE *file, const char *text)
+static void print_plain(FILE *file, const char *text, size_t bytes)
 {
-    for (; *text; text++)
-        putc((unsigned char)*text < ' ' || *text == 127 ? '?' : *text, file);
+    for (size_t i = 0; i < bytes; i++)
+        putc((unsigned char)text[i] < ' ' || text[i] == 127 ? '?' : text[i],
+             file);
 }
 
-static void print_padded(FILE *file, const char *text, size_t width, bool left,
-                         bool last)
+/* Blanks are printed when something comes behind them: no line ends in them. */
+static void print_cell(FILE *file, int *blanks, const char *text, size_t width,
+                       bool left)
 {
-    size_t used = places(text);
-    int blanks = used < width ? (int)(width - used) : 0;
+    size_t used = places(text), bytes = strlen(text), end = bytes;
+    int room = used < width ? (int)(width - used) : 0;
 
-    if (!left)
-        fprintf(file, "%*s", blanks, "");
-    print_plain(file, text);
-    if (last)
-        putc('\n', file);
-    else
-        fprintf(file, "%*s", (left ? blanks : 0) + 2, "");
+    while (end > 0 && text[end - 1] == ' ')
+        end--;
+    *blanks += left ? 0 : room;
+    if (end > 0) {
+        fprintf(file, "%*s", *blanks, "");
+        print_plain(file, text, end);
+        *blanks = 0;
+    }
+    *blanks += (int)(bytes - end) + (left ? room : 0) + 2;
 }
 
-/* Where all times of a column are under 10 ms, nanoseconds are shown. */
-static int choose_decimals(const scopes_table *table, size_t column)
+/* --- decimals --- */
+
+/* Up to three, as many as it takes: 2, 0.5, 12.125. */
+static int real_decimals(const scopes_table *table, size_t column)
 {
     size_t rows = scopes_table_rows(table);
+    int decimals = -1;
 
     for (size_t i = 0; i < rows; i++) {
-        int64_t ns = scopes_table_cell(table, i, column).integer;
-        if (ns != SCOPES_BLANK && (ns >= 10000000 || ns <= -10000000))
-            return 3;
+        double number = scopes_table_cell(table, i, column).real;
+        char digits[CELL_BYTES];
+        int needed = 3;
+        if (!isfinite(number) || fabs(number) >= 1e15)
+            continue;
+        snprintf(digits, sizeof(digits), "%.3f", number);
+        for (char *end = digits + strlen(digits); end[-1] == '0'; end--)
+            needed--;
+        decimals = needed > decimals ? needed : decimals;
     }
-    return 6;
+    return decimals;
+}
+
+/* The last word of a head: "s" of "min s". */
+static const char *unit_of(const scopes_column *column)
+{
+    const char *blank = strrchr(column->head, ' ');
+
+    return blank ? blank + 1 : column->head;
+}
+
+static bool have_one_unit(const scopes_column *a, const scopes_column *b)
+{
+    return a->kind == SCOPES_REAL && b->kind == SCOPES_REAL &&
+           strcmp(unit_of(a), unit_of(b)) == 0;
+}
+
+/* Real numbers of one unit are there to be compared: they have as many decimals
+ * as the one that needs most. */
+static void choose_decimals(const scopes_table *table, style *styles)
+{
+    size_t columns = scopes_table_columns(table);
+
+    for (size_t k = 0; k < columns; k++) {
+        const scopes_column *column = scopes_table_column(table, k);
+        styles[k].decimals =
+            column->kind == SCOPES_REAL ? real_decimals(table, k) : -1;
+        for (size_t j = 0; j < k; j++) {
+            if (have_one_unit(column, scopes_table_column(table, j)) &&
+                styles[j].decimals > styles[k].decimals)
+                styles[k].decimals = styles[j].decimals;
+        }
+        for (size_t j = 0; j < k; j++) {
+            if (have_one_unit(column, scopes_table_column(table, j)))
+                styles[j].decimals = styles[k].decimals;
+        }
+    }
+    for (size_t k = 0; k < columns; k++) {
+        if (styles[k].decimals < 0)
+            styles[k].decimals = 0;
+    }
 }
 
 static void measure(const scopes_table *table, style *styles)
@@ -173,13 +228,14 @@ static void measure(const scopes_table *table, style *styles)
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
 
+    choose_decimals(table, styles);
     for (size_t k = 0; k < columns; k++) {
         const scopes_column *column = scopes_table_column(table, k);
         style *how = &styles[k];
         how->kind = column->kind;
         how->width = places(column->head);
-        if (how->kind == SCOPES_TIME_NS)
-            how->decimals = choose_decimals(table, k);
+        for (size_t i = 0; i < rows && column->kind == SCOPES_TIME_NS; i++)
+            how->fine |= is_fine(scopes_table_cell(table, i, k));
         for (size_t i = 0; i < rows; i++) {
             scopes_cell cell = scopes_table_cell(table, i, k);
             size_t used = places(show(how, cell, capacity));
@@ -193,21 +249,24 @@ static int print_table(const scopes_table *table, FILE *file)
     char capacity[CELL_BYTES];
     size_t columns = scopes_table_columns(table);
     size_t rows = scopes_table_rows(table);
+    int blanks = 0;
     style *styles = calloc(columns, sizeof(*styles));
 
     if (!styles)
         return pastset_no_memory("to print a table");
     measure(table, styles);
     for (size_t k = 0; k < columns; k++)
-        print_padded(file, scopes_table_column(table, k)->head, styles[k].width,
-                     styles[k].kind == SCOPES_TEXT, k + 1 == columns);
+        print_cell(file, &blanks, scopes_table_column(table, k)->head,
+                   styles[k].width, styles[k].kind == SCOPES_TEXT);
+    putc('\n', file);
     for (size_t i = 0; i < rows; i++) {
-        for (size_t k = 0; k < columns; k++) {
-            scopes_cell cell = scopes_table_cell(table, i, k);
-            print_padded(file, show(&styles[k], cell, capacity),
-                         styles[k].width, styles[k].kind == SCOPES_TEXT,
-                         k + 1 == columns);
-        }
+        blanks = 0;
+        for (size_t k = 0; k < columns; k++)
+            print_cell(
+                file, &blanks,
+                show(&styles[k], scopes_table_cell(table, i, k), capacity),
+                styles[k].width, styles[k].kind == SCOPES_TEXT);
+        putc('\n', file);
     }
     free(styles);
     return 0;

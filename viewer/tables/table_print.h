@@ -2,7 +2,8 @@
  * programs.
  *
  * As a table, numbers are grouped and times are milliseconds, with three
- * decimals, or six where all of a column are under 10 ms; as CSV (RFC
+ * decimals, or six where they are below a millisecond; real numbers have up to
+ * three, as many in all columns whose heads end in the same unit. As CSV (RFC
  * 4180) and JSON they are not grouped, times are nanoseconds, and real numbers
  * have six digits. What is not known is blank, in JSON null.
  *

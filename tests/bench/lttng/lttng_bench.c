@@ -1,6 +1,10 @@
 /* lttng_bench.c - what LTTng's user space tracer adds to an operation, in the
  * loop of collector.c: prints nanoseconds for an event at the beginning alone,
- * and for one at the beginning and one at the end. */
+ * and for one at the beginning and one at the end.
+ *
+ *     lttng_bench EVENTS
+ *
+ * records so many tuples instead, with what is in those of hand_run.c. */
 #define LTTNG_UST_TRACEPOINT_CREATE_PROBES
 #define LTTNG_UST_TRACEPOINT_DEFINE
 #include "lttng_bench.h"
@@ -11,6 +15,8 @@
 
 #define OPERATIONS 200000
 #define TURNS 41
+#define THREADS 32
+#define PERIOD_NS 10000
 
 static double now_ns(void)
 {
@@ -44,10 +50,26 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-int main(void)
+static void record(uint64_t events)
+{
+    for (uint64_t i = 0; i < events; i++) {
+        uint32_t thread = (uint32_t)(i % THREADS);
+        uint64_t k = i / THREADS;
+        uint64_t start = k * PERIOD_NS + (thread * 7919 + k * 104729) % 3000;
+        lttng_ust_tracepoint(eventspace_bench, tuple, start,
+                             start + 500 + (k * 31) % 5000, thread, thread,
+                             (uint32_t)k + 1, 8, 1, 0);
+    }
+}
+
+int main(int argc, char **argv)
 {
     double one[TURNS], two[TURNS];
 
+    if (argc > 1) {
+        record(strtoull(argv[1], NULL, 10));
+        return 0;
+    }
     turn(1);
     turn(2);
     for (int i = 0; i < TURNS; i++) {

@@ -4,26 +4,25 @@
 #     lttng_bench.sh PROGRAM [RUNS]
 #
 # Prints a line for each run: nanoseconds for one event, for two, and the
-# setting. A session daemon that runs already is used; else one is started, and
-# ended. Sessions have names of their own and are destroyed.
+# setting. Sessions have names of their own and are destroyed.
 set -u
 program=$1
 runs=${2:-5}
 session=eventspace-bench-$$
 output=/dev/shm/$session
-daemon=
+LTTNG_HOME=$(mktemp -d) || exit 1
+export LTTNG_HOME
+. "$(dirname "$0")/lttng_daemon.sh"
 
 end() {
-    lttng destroy "$session" >/dev/null 2>&1
-    rm -rf "$output"
-    [ -z "$daemon" ] || kill "$daemon" 2>/dev/null
+    lttng --no-sessiond destroy "$session" >/dev/null 2>&1
+    daemon_end
+    rm -rf "$output" "$LTTNG_HOME"
 }
 trap end EXIT
+trap 'exit 1' HUP INT TERM
 
-if ! pgrep -x lttng-sessiond >/dev/null; then
-    lttng-sessiond --no-kernel --daemonize >/dev/null 2>&1 || exit 1
-    daemon=$(pgrep -xo lttng-sessiond)
-fi
+daemon_begin || exit 1
 
 # session SETTING CREATE_OPTION CHANNEL_OPTIONS...: all runs with one setting.
 session() {

@@ -2,6 +2,7 @@
  * round, here and over the wire. */
 #include <string.h>
 
+#include "paths/wrappers/wrapper.h"
 #include "tests/support/check.h"
 #include "tests/support/map_processes.h"
 #include "tests/support/command.h"
@@ -64,6 +65,7 @@ static int only_reads(paths_thread *self, const char *name)
     expect_status(
         paths_exchange(path, &value, sizeof(value), &back, sizeof(back)),
         PASTSET_EPERM);
+    expect_error("for a sum of all threads, use=sum");
     expect_status(paths_barrier(path), PASTSET_EPERM);
     return read_all(path, PASTSET_EAGAIN);
 }
@@ -78,9 +80,12 @@ static int only_writes(paths_thread *self, const char *name)
     err = read_all(path, PASTSET_EPERM);
     expect_error("use=write");
     expect_status(paths_write(path, &value, sizeof(value)), 0);
+    expect_status(paths_write(path, &value, sizeof(value)), 0);
     expect_status(
-        paths_exchange(path, &value, sizeof(value), &back, sizeof(back)), 0);
-    expect(back == value);
+        paths_exchange(path, &value, sizeof(value), &back, sizeof(back)),
+        PASTSET_EPERM);
+    expect_error("nothing on this path brings anything back");
+    expect(back == 0);
     return err;
 }
 
@@ -116,6 +121,9 @@ static int first(paths_thread *self, void *argument)
 
     (void)argument;
     expect_status(paths_open(&any, self, "any"), 0);
+    expect_status(
+        paths_exchange(any, &value, sizeof(value), &value, sizeof(value)),
+        PASTSET_EPERM);
     expect_status(paths_write(any, &value, sizeof(value)), 0);
     expect_status(paths_observe(any, &value, sizeof(value)), 0);
     expect_status(paths_open(&done, self, "done"), 0);
@@ -140,6 +148,61 @@ Test(uses, are_what_a_path_allows)
         {"t0", first, NULL}, {"t1", second, NULL}, {NULL, NULL, NULL}};
 
     runs_well(map, programs);
+}
+
+/* --- exchanges --- */
+
+/* What a collective gives, a wrapper of the program can as well: t0's own. The
+ * delay and the proxy of t1's path bring nothing back. */
+static const char *const answering =
+    "digraph g { wrappers=half; subgraph cluster_h0 {\n"
+    "e [kind=element, type=i32, policy=discard];\n"
+    "t0 [kind=thread, number=0]; halves [kind=half]; }\n"
+    "subgraph cluster_h1 { t1 [kind=thread, number=1];\n"
+    "d [kind=delay, latency=\"1us\"]; p [kind=proxy]; }\n"
+    "t0 -> halves [as=half]; halves -> e; t0 -> e [as=plain];\n"
+    "t1 -> d [as=plain]; d -> p; p -> e; }\n";
+
+static int half_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    (void)stage;
+    (void)note;
+    if (op->verb == PASTSET_EXCHANGE && op->status == 0)
+        *(int32_t *)op->result /= 2;
+    return PATHS_PASS;
+}
+
+static const char *const no_attributes[] = {NULL};
+static const paths_wrapper_type half_type = {
+    .name = "half", .attributes = no_attributes, .up = half_up};
+
+static int exchanges(paths_thread *self, void *argument)
+{
+    int32_t value = 8, back = 0;
+    paths_path *path;
+
+    (void)argument;
+    expect_status(paths_open(&path, self, "plain"), 0);
+    expect_status(
+        paths_exchange(path, &value, sizeof(value), &back, sizeof(back)),
+        PASTSET_EPERM);
+    expect_error("[use=sum] in the application mapping, and generate");
+    if (paths_thread_number(self) == 1)
+        return 0;
+    expect_status(paths_open(&path, self, "half"), 0);
+    expect_status(
+        paths_exchange(path, &value, sizeof(value), &back, sizeof(back)), 0);
+    expect(back == 4);
+    return 0;
+}
+
+Test(uses, let_an_exchange_go_where_something_can_answer_it)
+{
+    static const process_program programs[] = {{"*", exchanges, NULL},
+                                               {NULL, NULL, NULL}};
+
+    cr_assert_eq(paths_wrapper_register(&half_type), 0);
+    runs_well(answering, programs);
 }
 
 /* --- operations that are started --- */

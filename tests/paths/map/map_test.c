@@ -521,7 +521,7 @@ Test(map, complains_about_elements_with_reserved_or_long_names,
                      "choose another");
     check_diagnostic(PROCESS(THREAD "\"~executor.7\" [kind=element, type=i32];"
                                     "t -> \"~executor.7\""),
-                     "what threads are doing");
+                     "are reserved");
     memset(name, 'e', 128);
     name[128] = 0;
     snprintf(text, sizeof(text),

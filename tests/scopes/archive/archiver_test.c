@@ -603,7 +603,7 @@ static void process_kill(unsigned *seed, size_t process)
     moment_choose(&w, seed);
     cr_assert_eq(kill(process_pid(process), SIGKILL), 0);
     command_wait(&run, 60);
-    cr_assert_eq(run.exit_code, 1);
+    cr_assert_eq(run.exit_code, 128 + SIGKILL);
     watch_end(&w);
     check_told(run.output, archives_compare(true));
     command_free(&run);

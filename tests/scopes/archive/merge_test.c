@@ -84,8 +84,8 @@ static eventspace_events events_of(const char *directory, size_t process)
 
 static char *view_of(const char *directory, const char *view)
 {
-    return command_run(0, 60, EVENTSPACE, "view", directory, view, "--format",
-                       "csv", NULL);
+    return command_run(0, 60, COMMAND_QUIET, EVENTSPACE, "view", directory,
+                       view, "--format", "csv", NULL);
 }
 
 /* The same processes, events and views as before. */
@@ -222,8 +222,9 @@ static void archive_damage(const char *file)
 /* How many of its events can be read, of all processes. */
 static unsigned long long events_read(const char *directory)
 {
-    char *json = command_run(0, 60, EVENTSPACE, "view", directory,
-                             "communication", "--format", "json", NULL);
+    char *json =
+        command_run(0, 60, COMMAND_QUIET, EVENTSPACE, "view", directory,
+                    "communication", "--format", "json", NULL);
     const char *read = strstr(json, "\"events_read\":");
     unsigned long long count = 0;
 

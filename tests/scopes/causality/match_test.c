@@ -22,8 +22,10 @@ static eventspace_trace upper[MATCHES], lower[2 * MATCHES];
 
 static void check_match(size_t count, size_t lower_count)
 {
-    scopes_series up = {.events = upper, .count = count};
-    scopes_series down = {.events = lower, .count = lower_count};
+    scopes_series up = {.events = {(const unsigned char *)upper, NULL},
+                        .count = count};
+    scopes_series down = {.events = {(const unsigned char *)lower, NULL},
+                          .count = lower_count};
     uint32_t *found;
 
     check_status(scopes_match(&found, &up, &down), 0);
@@ -36,7 +38,7 @@ static void check_match(size_t count, size_t lower_count)
         }
         cr_assert_eq(found[i], want, "of %zu: %u, not %u", i, found[i], want);
     }
-    free(found);
+    scopes_match_free(found);
 }
 
 /* Operations of `threads` threads, of which each collector has lost some, and
@@ -94,8 +96,10 @@ Test(match, finds_nothing_where_there_is_nothing)
 
 static int match_one(void *context)
 {
-    scopes_series up = {.events = upper, .count = 1};
-    scopes_series down = {.events = lower, .count = 1};
+    scopes_series up = {.events = {(const unsigned char *)upper, NULL},
+                        .count = 1};
+    scopes_series down = {.events = {(const unsigned char *)lower, NULL},
+                          .count = 1};
 
     return scopes_match(context, &up, &down);
 }
@@ -113,5 +117,5 @@ Test(match, without_memory_is_no_match_of_nothing)
     }
     check_status(err, 0);
     cr_assert_eq(found[0], 0);
-    free(found);
+    scopes_match_free(found);
 }

@@ -33,6 +33,8 @@ typedef struct expected {
     int under_way, sequence;
 } expected;
 
+static const char *processes = "running"; /* all of them */
+
 static const expected hanging[THREADS] = {
     {"h1", "waiting", "observe", "read", "e", "e", "", "t4 (at t4.proxy)", 2,
      1},
@@ -142,10 +144,15 @@ static const char *difference(json_t *view)
         const json_t *row = row_at(view, i);
         const struct {
             const char *key, *want;
-        } texts[] = {{"process", e->process}, {"state", e->state},
-                     {"verb", e->verb},       {"path", e->path},
-                     {"stage", e->stage},     {"element", e->element},
-                     {"peer", e->peer},       {"waits_for", e->waits_for}};
+        } texts[] = {{"process", e->process},
+                     {"state", e->state},
+                     {"process_state", processes},
+                     {"verb", e->verb},
+                     {"path", e->path},
+                     {"stage", e->stage},
+                     {"element", e->element},
+                     {"peer", e->peer},
+                     {"waits_for", e->waits_for}};
         for (size_t k = 0; k < sizeof(texts) / sizeof(*texts); k++) {
             const char *got = text_of(row, texts[k].key);
             snprintf(text, sizeof(text), "t%zu: %s is \"%s\", not \"%s\"", i,
@@ -231,7 +238,8 @@ Test(pending, a_hang_is_seen_after_an_interrupt_up_to_that_moment)
 
     kill(app.pid, SIGINT);
     app_wait();
-    cr_assert_eq(app.exit_code, 1, "%s", app.output);
+    cr_assert_eq(app.exit_code, 128 + SIGINT, "%s", app.output);
+    processes = "killed";
     check_still(before);
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
@@ -301,6 +309,7 @@ Test(pending, a_hang_is_seen_after_everything_was_killed)
     processes_kill(run);
     kill(app.pid, SIGKILL);
     app_wait();
+    processes = "killed";
     after = view();
     differs = difference(after);
     cr_assert(!differs, "%s", differs);
@@ -310,6 +319,35 @@ Test(pending, a_hang_is_seen_after_everything_was_killed)
         cr_expect_gt(number_of(row_at(after, i), "for_ns"), 0);
     json_decref(after);
     eventspace_run_close(run);
+}
+
+/* The other one goes on: t2 waits for this test. */
+Test(pending, threads_of_a_process_that_was_killed_are_told_from_others)
+{
+    int64_t end_ns = pastset_now_ns() + (int64_t)timeout(60) * 1000000000;
+    eventspace_run *run;
+    bool told = false;
+
+    json_decref(await_hanging());
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    kill((pid_t)eventspace_run_process_at(run, 1)->meta.pid, SIGKILL);
+    eventspace_run_close(run);
+    while (!told) {
+        json_t *now = view();
+        json_t *rows = json_object_get(now, "rows"), *row;
+        size_t i, killed = 0;
+        json_array_foreach(rows, i, row)
+        {
+            bool on_h2 = strcmp(text_of(row, "process"), "h2") == 0;
+            bool is_killed =
+                strcmp(text_of(row, "process_state"), "killed") == 0;
+            cr_expect(on_h2 || !is_killed, "%s", text_of(row, "thread"));
+            killed += is_killed;
+        }
+        told = killed == 2;
+        json_decref(now);
+        cr_assert_lt(pastset_now_ns(), end_ns, "it is not told");
+    }
 }
 
 Test(pending, a_process_that_is_stopped_is_named)
@@ -410,7 +448,7 @@ Test(pending, top_lists_what_has_not_ended_for_a_second)
     free(text);
     text = command_run(0, 60, EVENTSPACE, "top", scratch_file("run"),
                        "--table=pending", "--format", "csv", NULL);
-    check_says(text, "t3,h2,waiting,");
+    check_says(text, "t3,h2,running,waiting,");
     free(text);
     kill(app.pid, SIGINT);
     app_wait();

@@ -68,8 +68,10 @@ static void find_truth(void)
             continue;
         cr_assert_eq(series->count, ROUNDS);
         for (uint32_t r = 0; r < ROUNDS; r++) {
-            cr_assert_lt(series->events[r].sequence, SEQUENCES);
-            truth[top->thread][series->events[r].sequence] = r;
+            cr_assert_lt(scopes_event_at(series->events, r)->sequence,
+                         SEQUENCES);
+            truth[top->thread][scopes_event_at(series->events, r)->sequence] =
+                r;
         }
     }
 }
@@ -117,13 +119,13 @@ static uint32_t check_round(const scopes_rounds *rounds, uint32_t r)
         if (at == SCOPES_MISSING)
             continue;
         if (is == SCOPES_MISSING)
-            is = truth_of(&series->events[at]);
-        cr_assert_eq(is, truth_of(&series->events[at]));
+            is = truth_of(scopes_event_at(series->events, at));
+        cr_assert_eq(is, truth_of(scopes_event_at(series->events, at)));
         if (id == m->lower)
             cr_assert_eq(rounds->last[r],
-                         scopes_topology_input(topology,
-                                               (uint32_t)(m - topology->sites),
-                                               series->events[at].thread));
+                         scopes_topology_input(
+                             topology, (uint32_t)(m - topology->sites),
+                             scopes_event_at(series->events, at)->thread));
     }
     cr_assert_neq(is, SCOPES_MISSING);
     return is;
@@ -154,7 +156,7 @@ static void lose(void)
         const scopes_series *series = scopes_event_series(event_table, id);
         for (size_t i = 0; i < series->count; i++) {
             if (rand() % 5 && ledger.read < 100000)
-                kept[ledger.read++] = series->events[i];
+                kept[ledger.read++] = *scopes_event_at(series->events, i);
             ledger.recorded++;
         }
     }

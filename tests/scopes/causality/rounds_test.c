@@ -248,7 +248,8 @@ static const eventspace_trace *event_of(uint32_t round, uint32_t input)
                       ? rounds->below[round]
                       : rounds->events[round * rounds->inputs + input];
 
-    return at == SCOPES_MISSING ? NULL : &series_of(input)->events[at];
+    return at == SCOPES_MISSING ? NULL
+                                : scopes_event_at(series_of(input)->events, at);
 }
 
 /* --- checks --- */

@@ -349,8 +349,9 @@ static void check_now(const view_input *s)
     for (uint32_t i = 0; i < s->event_table->collectors; i++) {
         const scopes_series *series = &s->event_table->series[i];
         if (series->count)
-            check_certain(s, series->process,
-                          series->events[series->count - 1].end);
+            check_certain(
+                s, series->process,
+                scopes_event_at(series->events, series->count - 1)->end);
     }
     check_causality(s);
 }
@@ -476,8 +477,9 @@ static const char *last_half(const view_input *s)
     for (uint32_t i = 0; i < s->event_table->collectors; i++) {
         const scopes_series *series = &s->event_table->series[i];
         for (size_t k = 0; k < series->count; k++) {
-            int64_t end = scopes_clocks_ns(s->hull, series->process,
-                                           series->events[k].end);
+            int64_t end =
+                scopes_clocks_ns(s->hull, series->process,
+                                 scopes_event_at(series->events, k)->end);
             last = end > last ? end : last;
             if (k == series->count / 2 && series->count >= 100 && end < half)
                 half = end;

@@ -291,9 +291,10 @@ Test(gather, a_filter_for_what_the_run_does_not_have_is_refused)
 {
     figure3_run(MAP, "10");
     check_refuses("--verb", "write look", "\"look\" is not a verb");
-    check_refuses("--collector", "1 nobody*", "no collector \"nobody*\"");
-    check_refuses("--collector", "77", "no collector \"77\"");
+    check_refuses("--collector", "1 nobody*", "no collector 'nobody*'");
+    check_refuses("--collector", "77", "no collector 77");
     check_refuses("--thread", "77", "no thread 77");
+    check_refuses("--thread", "0,nobody", "no thread 'nobody'");
 }
 
 Test(gather, a_process_whose_files_cannot_be_read_is_named)
@@ -321,11 +322,11 @@ Test(gather, a_mirror_gives_the_views_of_the_run)
     for (size_t i = 0; scopes_view_at(i); i++) {
         const char *name = scopes_view_at(i)->name;
         char *want =
-            command_run(0, SECONDS, EVENTSPACE, "view", scratch_file("run"),
-                        name, "--format", "csv", NULL);
+            command_run(0, SECONDS, COMMAND_QUIET, EVENTSPACE, "view",
+                        scratch_file("run"), name, "--format", "csv", NULL);
         char *got =
-            command_run(0, SECONDS, EVENTSPACE, "view", scratch_file("mirror"),
-                        name, "--format", "csv", NULL);
+            command_run(0, SECONDS, COMMAND_QUIET, EVENTSPACE, "view",
+                        scratch_file("mirror"), name, "--format", "csv", NULL);
         cr_expect_str_eq(got, want, "view %s differs", name);
         cr_expect_gt(strlen(want), 0);
         free(want);
@@ -958,6 +959,7 @@ Test(gather, a_second_client_gets_the_run_again)
     }
     kill(server.pid, SIGTERM);
     command_wait(&server, SECONDS);
+    cr_expect_eq(server.exit_code, 0);
     check_says(server.output, "eventspace: listening at ");
     check_says(server.output, address);
     check_says(server.output, "; Ctrl-C or SIGTERM ends it\n");

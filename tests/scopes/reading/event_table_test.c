@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "scopes/reading/stack_internal.h"
+#include "scopes/reading/sort_internal.h"
 #include "tests/scopes/reading/stream_files.h"
 #include "scopes/reading/reading_internal.h"
 
@@ -51,28 +51,34 @@ static uint32_t random_below(uint64_t *seed, uint32_t below)
  * up to `late` places too late. */
 static void check_sorts(size_t count, size_t streams, uint32_t late)
 {
-    scopes_stack stack = {0}, spare = {0};
+    eventspace_trace *events = malloc((count + 1) * sizeof(*events));
     eventspace_trace *want = malloc((count + 1) * sizeof(*want));
+    uint32_t *places = malloc((count + 1) * sizeof(*places));
     uint64_t seed = count + streams * 7 + late;
+    scopes_events seen = {(const unsigned char *)events, places};
 
-    check_status(scopes__stack_reserve(&stack, count), 0);
     for (size_t i = 0; i < count; i++) {
         size_t place = i % (count / streams + 1);
-        eventspace_trace event = {
+        events[i] = (eventspace_trace){
             .start = 1000 + 3 * (place - random_below(&seed, late + 1)),
             .end = i,
             .sequence = random_below(&seed, 4),
             .thread = (uint32_t)i};
-        stack.events[stack.count++] = want[i] = event;
+        want[i] = events[i];
+        places[i] = (uint32_t)(i * EVENTSPACE_TRACE_BYTES / SCOPES_PLACE_BYTES);
     }
     qsort(want, count, sizeof(*want), by_order);
-    check_status(scopes__sort(stack.events, count, &spare), 0);
+    check_status(scopes__sort_places(places, count, seen.base), 0);
     for (size_t i = 0; i < count; i++)
-        cr_assert_eq(memcmp(&stack.events[i], &want[i], sizeof(*want)), 0,
+        cr_assert_eq(memcmp(scopes_event_at(seen, i), &want[i], sizeof(*want)),
+                     0, "place %zu of %zu is another one", i, count);
+    check_status(scopes__sort(events, count), 0);
+    for (size_t i = 0; i < count; i++)
+        cr_assert_eq(memcmp(&events[i], &want[i], sizeof(*want)), 0,
                      "%zu of %zu (%zu streams, up to %u late) is another one",
                      i, count, streams, late);
-    scopes__stack_fini(&stack);
-    scopes__stack_fini(&spare);
+    free(events);
+    free(places);
     free(want);
 }
 
@@ -94,22 +100,6 @@ Test(event_table, sorts_lanes_that_lie_behind_each_other)
     check_sorts(300000, 100000, 0); /* backwards, nearly */
 }
 
-Test(event_table, keeps_what_is_in_a_stack_that_grows)
-{
-    scopes_stack stack = {0};
-
-    for (uint32_t i = 0; i < 700000; i++) { /* 25 MB, from the heap on */
-        check_status(scopes__stack_reserve(&stack, i + 1), 0);
-        stack.events[stack.count++] = (eventspace_trace){.sequence = i};
-    }
-    for (uint32_t i = 0; i < 700000; i++)
-        cr_assert_eq(stack.events[i].sequence, i);
-    cr_assert_gt(stack.mapped_bytes, 0);
-    scopes__stack_fini(&stack);
-    check_status(scopes__stack_reserve(&stack, SIZE_MAX / 8), PASTSET_ENOMEM);
-    scopes__stack_fini(&stack);
-}
-
 /* --- event tables --- */
 
 Test(event_table, puts_tuples_into_the_series_of_their_collectors)
@@ -126,10 +116,16 @@ Test(event_table, puts_tuples_into_the_series_of_their_collectors)
                  0);
     cr_assert_eq(event_table->collectors, 3);
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 2);
-    cr_assert_eq(scopes_event_series(event_table, 0)->events[0].start, 10);
-    cr_assert_eq(scopes_event_series(event_table, 0)->events[1].start, 20);
+    cr_assert_eq(
+        scopes_event_at(scopes_event_series(event_table, 0)->events, 0)->start,
+        10);
+    cr_assert_eq(
+        scopes_event_at(scopes_event_series(event_table, 0)->events, 1)->start,
+        20);
     cr_assert_eq(scopes_event_series(event_table, 2)->count, 2);
-    cr_assert_eq(scopes_event_series(event_table, 2)->events[0].sequence, 0);
+    cr_assert_eq(scopes_event_at(scopes_event_series(event_table, 2)->events, 0)
+                     ->sequence,
+                 0);
     cr_assert_eq(event_table->ledger.recorded, 4);
     cr_assert_eq(event_table->ledger.read, 4);
     cr_assert_eq(event_table->ledger.lost, 0);
@@ -189,15 +185,13 @@ static void meta_write(eventspace_state state)
     check_status(eventspace_meta_save(&meta, scratch_file("h0.meta")), 0);
 }
 
-static scopes_event_table *event_table_load(const scopes_filter *wanted,
-                                            bool at_rest)
+static scopes_event_table *event_table_load(const scopes_filter *wanted)
 {
     eventspace_run *run = stream_run();
     scopes_source *source;
     scopes_event_table *event_table;
 
     check_status(scopes_source_open(&source, run), 0);
-    cr_assert_eq(scopes_source_at_rest(source), at_rest);
     check_status(scopes_event_table_load(&event_table, source, wanted), 0);
     /* The map is the run's. */
     event_table->map = map;
@@ -214,11 +208,12 @@ static uint64_t check_event_table(const scopes_event_table *event_table)
     for (uint32_t i = 0; i < event_table->collectors; i++) {
         const scopes_series *series = scopes_event_series(event_table, i);
         for (size_t k = 0; k < series->count; k++) {
-            const eventspace_trace *event = &series->events[k];
+            const eventspace_trace *event = scopes_event_at(series->events, k);
             eventspace_trace want = stream_tuple(event->sequence);
             cr_assert_eq(memcmp(event, &want, sizeof(want)), 0);
             cr_assert_eq(event->collector, i);
-            cr_assert(k == 0 || event[-1].start <= event->start);
+            cr_assert(k == 0 || scopes_event_at(series->events, k - 1)->start <=
+                                    event->start);
         }
         count += series->count;
     }
@@ -226,12 +221,13 @@ static uint64_t check_event_table(const scopes_event_table *event_table)
     return count;
 }
 
-static void check_loads(bool at_rest)
+static void check_loads(void)
 {
     static const bool mask[] = {false, true, false};
     uint64_t from[] = {300000, 0};
-    scopes_filter wanted = {.collectors = mask};
-    scopes_event_table *event_table = event_table_load(NULL, at_rest);
+    bool *first;
+    scopes_filter wanted = {.collectors = mask, .collector_count = 3};
+    scopes_event_table *event_table = event_table_load(NULL);
     size_t ones = scopes_event_series(event_table, 1)->count;
 
     cr_assert_eq(check_event_table(event_table), 65000);
@@ -239,13 +235,22 @@ static void check_loads(bool at_rest)
     cr_assert_eq(event_table->ledger.lost, 20000);
     cr_assert_eq(event_table->ledger.recorded, 85000);
     scopes_event_table_destroy(event_table);
-    event_table = event_table_load(&wanted, at_rest);
+    event_table = event_table_load(&wanted);
     cr_assert_eq(check_event_table(event_table), ones);
     cr_assert_eq(scopes_event_series(event_table, 0)->count, 0);
     cr_assert_eq(event_table->ledger.filtered, 65000 - ones);
     scopes_event_table_destroy(event_table);
+    /* Those that the list does not reach are not wanted. */
+    first = calloc(1, sizeof(*first));
+    *first = true;
+    wanted = (scopes_filter){.collectors = first, .collector_count = 1};
+    event_table = event_table_load(&wanted);
+    cr_assert_eq(scopes_event_series(event_table, 1)->count, 0);
+    cr_assert_gt(scopes_event_series(event_table, 0)->count, 0);
+    scopes_event_table_destroy(event_table);
+    free(first);
     wanted = (scopes_filter){.from_ticks = from};
-    event_table = event_table_load(&wanted, at_rest);
+    event_table = event_table_load(&wanted);
     /* All that end at 300000 or later; see stream_tuple. */
     cr_assert_eq(check_event_table(event_table), 60000 - 29000);
     scopes_event_table_destroy(event_table);
@@ -270,14 +275,14 @@ Test(event_table, loads_a_run_that_is_over)
 {
     streams_fill();
     meta_write(EVENTSPACE_FINISHED);
-    check_loads(true);
+    check_loads();
 }
 
 Test(event_table, loads_a_run_that_goes_on)
 {
     streams_fill();
     meta_write(EVENTSPACE_RUNNING);
-    check_loads(false);
+    check_loads();
 }
 
 typedef struct writer {
@@ -307,7 +312,7 @@ Test(event_table, is_exact_when_somebody_writes_to_a_run_that_seems_to_be_over)
     meta_write(EVENTSPACE_FINISHED);
     cr_assert_eq(pthread_create(&thread, NULL, write_on, &w), 0);
     for (int i = 0; i < 20; i++) {
-        scopes_event_table *event_table = event_table_load(NULL, true);
+        scopes_event_table *event_table = event_table_load(NULL);
         check_event_table(event_table);
         cr_assert_eq(event_table->ledger.recorded,
                      event_table->ledger.read + event_table->ledger.lost);

@@ -76,8 +76,9 @@ static int64_t last_end_ns(const scopes_snapshot *snapshot)
         const scopes_series *series =
             scopes_event_series(snapshot->event_table, id);
         for (size_t i = 0; i < series->count; i++) {
-            int64_t end = scopes_clocks_ns(snapshot->clocks, series->process,
-                                           series->events[i].end);
+            int64_t end =
+                scopes_clocks_ns(snapshot->clocks, series->process,
+                                 scopes_event_at(series->events, i)->end);
             last = end > last ? end : last;
         }
     }
@@ -92,8 +93,9 @@ static int64_t quarter_ns(const scopes_snapshot *snapshot, size_t quarter)
         scopes_event_series(snapshot->event_table, ABOVE_PROXY);
 
     cr_assert_gt(series->count, 100);
-    return scopes_clocks_ns(snapshot->clocks, series->process,
-                            series->events[series->count * quarter / 4].end);
+    return scopes_clocks_ns(
+        snapshot->clocks, series->process,
+        scopes_event_at(series->events, series->count * quarter / 4)->end);
 }
 
 /* Every event that is there meets the window, and all that do are there. */
@@ -107,9 +109,11 @@ static void check_window(const scopes_snapshot *snapshot, int64_t to_ns)
         const scopes_series *all = scopes_event_series(whole->event_table, id);
         for (size_t i = 0; i < all->count; i++)
             want += scopes_clocks_ns(snapshot->clocks, all->process,
-                                     all->events[i].end) >= snapshot->from_ns &&
+                                     scopes_event_at(all->events, i)->end) >=
+                        snapshot->from_ns &&
                     scopes_clocks_ns(snapshot->clocks, all->process,
-                                     all->events[i].start) <= to_ns;
+                                     scopes_event_at(all->events, i)->start) <=
+                        to_ns;
         seen += scopes_event_series(snapshot->event_table, id)->count;
     }
     cr_assert_gt(seen, 0);

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "scopes/archive/archive.h"
+#include "scopes/reading/cursor.h"
 #include "tests/scopes/reading/stream_files.h"
 #include "scopes/reading/reading_internal.h"
 
@@ -68,7 +69,8 @@ static bool must_come(const scopes_filter *wanted, const eventspace_trace *e)
         return false;
     if (wanted->to_ticks && e->start > wanted->to_ticks[H0])
         return false;
-    if (wanted->collectors && !wanted->collectors[e->collector])
+    if (wanted->collectors && (e->collector >= wanted->collector_count ||
+                               !wanted->collectors[e->collector]))
         return false;
     return !wanted->threads ||
            paths_number_list_has(wanted->threads, e->thread);
@@ -121,8 +123,11 @@ static void check_walks(const there *t)
     check_walk(source, t, &wanted);
     for (size_t i = 0; i < 3; i++) {
         wanted.collectors = masks[i];
+        wanted.collector_count = STREAM_COLLECTORS;
         check_walk(source, t, &wanted);
     }
+    wanted = (scopes_filter){.collectors = masks[0], .collector_count = 1};
+    check_walk(source, t, &wanted);
     for (size_t i = 0; i < sizeof(windows) / sizeof(*windows); i++) {
         uint64_t from[] = {windows[i][0], 0}, to[] = {windows[i][1], 0};
         wanted = (scopes_filter){.from_ticks = from, .to_ticks = to};
@@ -132,6 +137,7 @@ static void check_walks(const there *t)
         wanted.threads = &some;
         check_walk(source, t, &wanted);
         wanted.collectors = masks[1];
+        wanted.collector_count = STREAM_COLLECTORS;
         check_walk(source, t, &wanted);
     }
     paths_number_list_fini(&one);
@@ -196,6 +202,78 @@ Test(source, reads_spaces)
     discards_make(t, TUPLES);
     check_walks(t);
     free(t);
+}
+
+Test(source, reads_spaces_that_do_not_say_how_long_tuples_take)
+{
+    there *t = nothing();
+    pastset_space *space = stream_space("h0.space");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_GROW, TUPLES);
+
+    check_status(stream_write(stream, 0, TUPLES), 0);
+    pastset_element_set_remark(stream, 0);
+    t->written = TUPLES;
+    there_is(t, 0, TUPLES);
+    pastset_space_close(space);
+    check_walks(t);
+    free(t);
+}
+
+/* --- a window costs what is in it --- */
+
+static int count_given(const scopes_batch *batch, void *context)
+{
+    *(uint64_t *)context += batch->count;
+    return 0;
+}
+
+/* How many tuples of the window are given, and, of all, how many are not. */
+static uint64_t given(uint64_t from_ticks, uint64_t to_ticks,
+                      scopes_ledger *ledger)
+{
+    uint64_t from[] = {from_ticks, 0}, to[] = {to_ticks, 0}, count = 0;
+    scopes_filter wanted = {.from_ticks = from, .to_ticks = to};
+    eventspace_run *run = stream_run();
+    scopes_source *source;
+
+    *ledger = (scopes_ledger){0};
+    check_status(scopes_source_open(&source, run), 0);
+    check_status(
+        scopes_source_each(source, H0, &wanted, count_given, &count, ledger),
+        0);
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    return count;
+}
+
+/* Each tuple that is looked at is given, as it meets every window: so those
+ * that are given are those that were read. None takes longer than 60 ticks, as
+ * the stream says, but that is not true of those outside of the window. */
+Test(source, reads_of_a_window_no_more_than_can_be_in_it)
+{
+    pastset_space *space = stream_space("h0.space");
+    pastset_element *stream =
+        stream_make(space, "trace.t0", PASTSET_GROW, TUPLES);
+    scopes_ledger ledger;
+
+    for (uint64_t i = 0; i < TUPLES; i++) {
+        eventspace_trace event = {.end = 10000 + 10 * i, .operation = 1};
+        check_status(
+            pastset_write(stream, &event, sizeof(event), PASTSET_NOWAIT, NULL),
+            0);
+    }
+    pastset_element_set_remark(stream, 61);
+    pastset_space_close(space);
+    /* Those that ended in it, and 60 ticks later at most. */
+    cr_assert_eq(given(110000, 120000, &ledger), 1001 + 6);
+    cr_assert_eq(ledger.filtered, TUPLES - 1007);
+    cr_assert_eq(ledger.lost, 0);
+    cr_assert_eq(given(0, 20000, &ledger), 1001 + 6);
+    cr_assert_eq(given(0, 9000, &ledger), 0);
+    cr_assert_eq(given(0, UINT64_MAX, &ledger), TUPLES);
+    cr_assert_eq(given(UINT64_MAX, UINT64_MAX, &ledger), 0);
+    cr_assert_eq(given(600000, UINT64_MAX - 60, &ledger), 1000);
 }
 
 Test(source, counts_what_was_discarded)
@@ -511,5 +589,101 @@ Test(source, reads_on_behind_what_a_cut_space_lacks)
     scopes_source_close(source);
     eventspace_run_close(run);
     free(s.times);
+    free(t);
+}
+
+/* --- cursors --- */
+
+/* What a walk with a callback has given, batch by batch. */
+typedef struct batches {
+    scopes_batch items[400]; /* without their events */
+    uint64_t sums[400];
+    size_t count;
+} batches;
+
+static uint64_t sum_of(const scopes_batch *batch)
+{
+    uint64_t sum = 0;
+
+    for (size_t i = 0; i < batch->count; i++)
+        sum = sum * 31 + batch->events[i].end + batch->events[i].sequence;
+    return sum;
+}
+
+static int keep_batch(const scopes_batch *batch, void *context)
+{
+    batches *all = context;
+
+    cr_assert_lt(all->count, 400);
+    all->items[all->count] = *batch;
+    all->sums[all->count++] = sum_of(batch);
+    return 0;
+}
+
+/* The next batch of a cursor is number `at`. */
+static void check_batch(scopes_cursor *cursor, const batches *all, size_t at)
+{
+    scopes_batch batch;
+
+    check_status(scopes_cursor_next(cursor, &batch), 0);
+    cr_assert_eq(batch.process, all->items[at].process);
+    cr_assert_str_eq(batch.stream, all->items[at].stream);
+    cr_assert_eq(batch.index, all->items[at].index);
+    cr_assert_eq(batch.count, all->items[at].count);
+    cr_assert_eq(sum_of(&batch), all->sums[at]);
+}
+
+static void check_cursor(scopes_source *source, const scopes_filter *filter)
+{
+    batches *all = calloc(1, sizeof(*all));
+    scopes_ledger walked = {0}, given = {0};
+    scopes_cursor *cursor, *other;
+    scopes_batch batch;
+
+    for (size_t i = 0; i < 2; i++)
+        check_status(
+            scopes_source_each(source, i, filter, keep_batch, all, &walked), 0);
+    check_status(scopes_cursor_open(&cursor, source, filter), 0);
+    check_status(scopes_cursor_open(&other, source, filter), 0);
+    for (size_t i = 0; i < all->count; i++) {
+        check_batch(cursor, all, i);
+        if (i % 2 == 0) /* one of its own pace does not disturb it */
+            check_batch(other, all, i / 2);
+    }
+    check_status(scopes_cursor_next(cursor, &batch), PASTSET_EAGAIN);
+    check_status(scopes_cursor_next(cursor, &batch), PASTSET_EAGAIN);
+    scopes_cursor_ledger(cursor, &given);
+    cr_assert_eq(memcmp(&given, &walked, sizeof(given)), 0);
+    scopes_cursor_close(other);
+    scopes_cursor_close(cursor);
+    free(all);
+}
+
+Test(source, gives_the_same_batches_to_cursors)
+{
+    uint64_t from[] = {200000, 0}, to[] = {300000, UINT64_MAX};
+    bool collectors[STREAM_COLLECTORS] = {true};
+    scopes_filter window = {.from_ticks = from, .to_ticks = to},
+                  one = {.collectors = collectors,
+                         .collector_count = STREAM_COLLECTORS};
+    there *t = nothing();
+    pastset_space *space = stream_space("h1.space");
+    eventspace_run *run;
+    scopes_source *source;
+
+    check_status(
+        stream_write(stream_make(space, "trace.h1", PASTSET_GROW, 9999), 0,
+                     9000),
+        0);
+    discards_make(t, 25000);
+    archive_make(t, 41234);
+    run = stream_run();
+    check_status(scopes_source_open(&source, run), 0);
+    check_cursor(source, NULL);
+    check_cursor(source, &window);
+    check_cursor(source, &one);
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    pastset_space_close(space);
     free(t);
 }

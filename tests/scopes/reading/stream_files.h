@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "eventspace/run/run.h"
+#include "eventspace/run/run_writer.h"
 #include "pastset/element.h"
 #include "pastset/space.h"
 #include "tests/support/check.h"
@@ -87,8 +88,7 @@ static inline int stream_write(pastset_element *stream, uint64_t from,
     int err = 0;
     for (uint64_t i = from; i < to && !err; i++) {
         eventspace_trace event = stream_tuple(i);
-        err =
-            pastset_write(stream, &event, sizeof(event), PASTSET_NOWAIT, NULL);
+        err = eventspace_run_writer_trace(stream, &event);
     }
     return err;
 }

@@ -78,7 +78,7 @@ static const scopes_communication *finish(view_input *s)
                                       SCOPES_CLOCK_HULL, PATHS_NONE),
                  0);
     check_status(scopes_communication_create(&s->view, s->topology, event_table,
-                                             clocks, SCOPES_OPERATIONS),
+                                             clocks, NULL, SCOPES_OPERATIONS),
                  0);
     scopes_clocks_destroy(clocks);
     scopes_event_table_destroy(event_table);

@@ -21,6 +21,19 @@
 #define FIGURE3 TEST_BINARY_DIR "/figure3"
 #define FIGURE3_MAP TEST_SOURCE_DIR "/../examples/figure3/figure3.dot"
 
+#define SLEEPER TEST_BINARY_DIR "/scheduling_app"
+
+static const char nap_map[] =
+    "digraph nap {\n"
+    "  subgraph cluster_h0 {\n"
+    "    t0 [kind=thread, number=0];\n"
+    "    c0 [kind=collector, id=0];\n"
+    "    all [kind=element, type=\"u64\", policy=grow];\n"
+    "  }\n"
+    "  t0 -> c0 [as=all, use=write];\n"
+    "  c0 -> all;\n"
+    "}\n";
+
 TestSuite(critical_path, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
 
@@ -50,7 +63,7 @@ static void check_row(const scopes_table *table, const char *kind,
     cr_expect_eq(table_integer(table, row, "total_ns"), total_ns,
                  "%s %s %s: %ld ns", kind, thread, what,
                  (long)table_integer(table, row, "total_ns"));
-    cr_expect_float_eq(table_real(table, row, "share"),
+    cr_expect_float_eq(table_real(table, row, "run_share"),
                        (double)total_ns / (double)all_ns, 1e-9);
 }
 
@@ -352,14 +365,15 @@ static int64_t gap_ns(const told *t, uint32_t thread, size_t r)
 
     for (uint32_t i = 0; i < UNEVEN_THREADS && r == 0; i++) {
         const scopes_series *s = top_series(t, i);
-        int64_t start =
-            scopes_clocks_ns(t->clocks, s->process, s->events[0].start);
+        int64_t start = scopes_clocks_ns(t->clocks, s->process,
+                                         scopes_event_at(s->events, 0)->start);
         from = start < from ? start : from;
     }
     if (r > 0)
-        from =
-            scopes_clocks_ns(t->clocks, own->process, own->events[r - 1].end);
-    return scopes_clocks_ns(t->clocks, own->process, own->events[r].start) -
+        from = scopes_clocks_ns(t->clocks, own->process,
+                                scopes_event_at(own->events, r - 1)->end);
+    return scopes_clocks_ns(t->clocks, own->process,
+                            scopes_event_at(own->events, r)->start) -
            from;
 }
 
@@ -373,7 +387,7 @@ static void find_chain(const told *t, int64_t chain_ns[UNEVEN_THREADS])
     cr_assert_eq(last->count, UNEVEN_ROUNDS);
     memset(chain_ns, 0, UNEVEN_THREADS * sizeof(*chain_ns));
     for (size_t r = 0; r < last->count; r++) {
-        uint32_t thread = last->events[r].thread;
+        uint32_t thread = scopes_event_at(last->events, r)->thread;
         cr_assert_lt(thread, UNEVEN_THREADS);
         chain_ns[thread] += gap_ns(t, thread, r);
     }
@@ -402,6 +416,7 @@ Test(critical_path, names_the_thread_that_computes_twice_as_long)
     free(command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"),
                      "--output", scratch_file("run"), "--", UNEVEN, NULL));
     told_run(&t, scratch_file("run"));
+    t.view_input.scheduling = NULL; /* from operation to operation */
     find_chain(&t, chain_ns);
     check_computed(&t);
     table = told_view(&t, "critical-path");
@@ -420,7 +435,7 @@ Test(critical_path, names_the_thread_that_computes_twice_as_long)
         cr_expect_leq(llabs(own_ns - chain_ns[i]), 2 * UNEVEN_ROUNDS,
                       "%s: %ld ns, not %ld", name, (long)own_ns,
                       (long)chain_ns[i]);
-        cr_expect_float_eq(table_real(table, row, "share"),
+        cr_expect_float_eq(table_real(table, row, "run_share"),
                            (double)own_ns / (double)all_ns, 1e-9);
     }
     scopes_table_destroy(table);
@@ -435,10 +450,10 @@ static int64_t span_ns(const told *t)
     for (uint32_t id = 1; id <= 6; id++) {
         const scopes_series *s = scopes_event_series(t->event_table, id);
         for (size_t i = 0; i < s->count; i++) {
-            int64_t from =
-                scopes_clocks_ns(t->clocks, s->process, s->events[i].start);
-            int64_t to =
-                scopes_clocks_ns(t->clocks, s->process, s->events[i].end);
+            int64_t from = scopes_clocks_ns(
+                t->clocks, s->process, scopes_event_at(s->events, i)->start);
+            int64_t to = scopes_clocks_ns(t->clocks, s->process,
+                                          scopes_event_at(s->events, i)->end);
             first = from < first ? from : first;
             last = to > last ? to : last;
         }
@@ -446,20 +461,85 @@ static int64_t span_ns(const told *t)
     return last - first;
 }
 
+/* From the begin of the thread that the chain ends with to the last end of
+ * all. */
+static int64_t life_ns(told *t)
+{
+    scopes_table *table = told_view(t, "critical-path");
+    int64_t whole = whole_ns(table, "total_ns"), last = INT64_MIN;
+    bool found = false;
+
+    scopes_table_destroy(table);
+    for (uint32_t i = 0; i < t->scheduling->thread_count; i++) {
+        cr_expect(t->scheduling->threads[i].has_begun);
+        cr_expect(t->scheduling->threads[i].has_ended);
+        if (t->scheduling->threads[i].end_ns > last)
+            last = t->scheduling->threads[i].end_ns;
+    }
+    for (uint32_t i = 0; i < t->scheduling->thread_count; i++)
+        found |= whole == last - t->scheduling->threads[i].begin_ns;
+    cr_expect(found, "%ld ns is from the begin of no thread", (long)whole);
+    return whole;
+}
+
+/* All rows together, and those of its seconds. */
+static void check_whole(told *t, int64_t ns)
+{
+    scopes_table *table = told_view(t, "critical-path");
+
+    cr_expect_eq(whole_ns(table, "total_ns"), ns);
+    scopes_table_destroy(table);
+    t->view_input.each = true;
+    table = told_view(t, "critical-path");
+    cr_expect_eq(whole_ns(table, "time_ns"), ns);
+    scopes_table_destroy(table);
+    t->view_input.each = false;
+}
+
 Test(critical_path, adds_up_to_the_whole_time_of_a_run)
 {
     told t;
-    scopes_table *table;
 
     free(command_run(0, 60, EVENTSPACE, "run", FIGURE3_MAP, "--output",
                      scratch_file("run"), "--", FIGURE3, "500", NULL));
     told_run(&t, scratch_file("run"));
+    t.view_input.scheduling = NULL;
+    check_whole(&t, span_ns(&t));
+    t.view_input.scheduling = t.scheduling;
+    check_whole(&t, life_ns(&t));
+    told_end(&t);
+}
+
+/* A thread sleeps between its operations, and before and after them. */
+Test(critical_path, tells_when_its_threads_slept)
+{
+    int64_t slept_ns = 0, computed_ns, before_ns;
+    told t;
+    scopes_table *table;
+
+    free(command_run(0, 60, EVENTSPACE, "run",
+                     scratch_write("nap.dot", nap_map), "--output",
+                     scratch_file("run"), "--", SLEEPER, "40", NULL));
+    told_run(&t, scratch_file("run"));
+    t.view_input.scheduling = NULL;
     table = told_view(&t, "critical-path");
-    cr_expect_eq(whole_ns(table, "total_ns"), span_ns(&t));
+    before_ns = whole_ns(table, "total_ns");
+    cr_expect_eq(table_count(table, "kind", "sleeping", NULL), 0);
     scopes_table_destroy(table);
-    t.view_input.each = true;
+    t.view_input.scheduling = t.scheduling;
+    check_whole(&t, life_ns(&t));
     table = told_view(&t, "critical-path");
-    cr_expect_eq(whole_ns(table, "time_ns"), span_ns(&t));
+    for (size_t row = 0; row < scopes_table_rows(table); row++)
+        if (strcmp(table_text(table, row, "kind"), "sleeping") == 0)
+            slept_ns += table_integer(table, row, "total_ns");
+    computed_ns = table_integer(
+        table, table_row(table, "kind", "computing", "thread", "t0", NULL),
+        "total_ns");
+    /* It computes 40 ms, sleeps as long between two operations, computes again;
+     * where there are no context switches, samples may cut off 10 ms twice. */
+    cr_expect_geq(slept_ns, 19000000);
+    cr_expect_geq(computed_ns, 76000000);
+    cr_expect_geq(whole_ns(table, "total_ns"), before_ns + 76000000);
     scopes_table_destroy(table);
     told_end(&t);
 }
@@ -473,10 +553,11 @@ Test(critical_path, adds_up_also_where_tuples_are_missing)
         scopes_table *table;
         told_run(&t, scratch_file("run"));
         told_lose(&t, 1 + 4 * seed, seed);
+        t.view_input.scheduling = NULL;
         table = told_view(&t, "critical-path");
         cr_expect_eq(whole_ns(table, "total_ns"), span_ns(&t), "seed %u", seed);
         for (size_t row = 0; row < scopes_table_rows(table); row++)
-            cr_expect_gt(table_integer(table, row, "least_ns"), 0);
+            cr_expect_gt(table_integer(table, row, "min_ns"), 0);
         scopes_table_destroy(table);
         told_end(&t);
     }

@@ -61,14 +61,37 @@ function readRun(run) {
     }
   }
   ec.reference = first.process;
+  ec.lives = readLives(run, ns);
   for (const events of ec)
     events.sort((a, b) => a.start - b.start || a.sequence - b.sequence);
   return ec;
 }
 
+/* When each thread began and ended, and when it was off the processor. */
+function readLives(run, ns) {
+  const lives = THREADS.map(() => ({offs: []}));
+  for (const process of ['A', 'B']) {
+    const text = execFileSync(rawTuples, [run, process, 'scheduling'],
+      {encoding: 'utf8', maxBuffer: 1 << 30});
+    for (const line of text.trimEnd().split('\n').filter(Boolean)) {
+      const [kind, thread, start, end, runnable, sleeping, operations] =
+        line.split(',');
+      const life = lives[thread];
+      if (kind === '0') life.begin = ns(start);
+      else if (kind === '3')
+        Object.assign(life, {end: ns(start), operations: Number(operations)});
+      else if (kind === '1')
+        life.offs.push({start: ns(start), end: ns(end),
+          runnable: (ns(end) - ns(start)) * Number(runnable) / (end - start),
+          sleeping: (ns(end) - ns(start)) * Number(sleeping) / (end - start)});
+    }
+  }
+  return lives;
+}
+
 const within = (ec, from, to) => Object.assign(
   ec.map((events) => events.filter((e) => e.start <= to && e.end >= from)),
-  {reference: ec.reference});
+  {reference: ec.reference, lives: ec.lives});
 
 /* --- statistics --- */
 
@@ -82,7 +105,7 @@ function sample(values) {
     count: values.length, total_ns: total, mean_ns: mean,
     median_ns: sorted[Math.floor((sorted.length - 1) / 2)],
     deviation_ns: Math.sqrt(squares / values.length),
-    least_ns: sorted[0], most_ns: sorted.at(-1),
+    min_ns: sorted[0], max_ns: sorted.at(-1),
   };
 }
 
@@ -210,20 +233,43 @@ function elementOrder(ec) {
       start_ns: e.start, end_ns: e.end}));
 }
 
-/* EC1 to EC6: where and when each thread uses the communication system. */
+/* What of an amount of time off the processor must lie between two times. */
+function offBetween(life, from, to) {
+  const sum = {runnable: 0, sleeping: 0};
+  for (const off of life.offs) {
+    if (off.end <= from || off.start >= to) continue;
+    const outside = Math.max(0, from - off.start) + Math.max(0, off.end - to);
+    sum.runnable += Math.max(0, off.runnable - outside);
+    sum.sleeping += Math.max(0, off.sleeping - outside);
+  }
+  return sum;
+}
+
+/* EC1 to EC6: where and when each thread uses the communication system; from
+ * its begin to its end, where no operation is missing next to these. */
 function communication(ec) {
   return THREADS.map((thread, number) => {
     const events = [1, 2, 3, 4, 5, 6].flatMap((id) => ec[id])
       .filter((e) => e.thread === number).sort((a, b) => a.start - b.start);
-    let communicating_ns = 0, computing_ns = 0, until;
+    const sequences = events.map((e) => e.sequence), life = ec.lives[number];
+    const begins = Math.min(...sequences) === 1;
+    const ends = Math.max(...sequences) === life.operations;
+    const gaps = [];
+    let communicating_ns = 0, until = begins ? life.begin : events[0]?.start;
+    const start_ns = until ?? 0;
     for (const e of events) {
-      if (until !== undefined) computing_ns += Math.max(0, e.start - until);
-      communicating_ns += Math.max(0, e.end - Math.max(until ?? 0, e.start));
-      until = Math.max(until ?? 0, e.end);
+      if (e.start > until) gaps.push([until, e.start]);
+      communicating_ns += Math.max(0, e.end - Math.max(until, e.start));
+      until = Math.max(until, e.end);
     }
+    if (ends) gaps.push([until, until = life.end]);
+    const offs = gaps.map(([from, to]) => offBetween(life, from, to));
     return {number, thread, process: PROCESS_OF[thread],
-      operations: events.length, start_ns: events[0]?.start ?? 0,
-      end_ns: until ?? 0, communicating_ns, computing_ns,
+      operations: events.length, start_ns,
+      end_ns: until ?? 0, communicating_ns,
+      computing_ns: gaps.reduce((sum, [from, to]) => sum + to - from, 0),
+      runnable_ns: offs.reduce((sum, off) => sum + off.runnable, 0),
+      sleeping_ns: offs.reduce((sum, off) => sum + off.sleeping, 0),
       bytes: events.reduce((sum, e) => sum + e.bytes, 0)};
   });
 }
@@ -261,9 +307,10 @@ function steps(ec) {
 function waitsFor(ec, inSumOnly) {
   const waits = new Map();
   const wait = (thread, whom, over, ns) => {
+    if (ns <= 0) return; // who came even later has not waited
     const key = JSON.stringify([THREADS[thread], THREADS[whom], over]);
     if (!waits.has(key)) waits.set(key, []);
-    waits.get(key).push(Math.max(0, ns));
+    waits.get(key).push(ns);
   };
   const ofRound = [1, 2, 3, 4].map(
     (id) => new Map(ec[id].map((e) => [e.round, e])));
@@ -293,7 +340,8 @@ function waitsFor(ec, inSumOnly) {
 
 /* Of many roundings the sum may be off by as many. */
 const slack = (key, row) => key === 'total_ns' ? 2 * row.count + 1
-  : key === 'communicating_ns' || key === 'computing_ns' ? 2 * 20000 : 2;
+  : /^(communicating|computing|runnable|sleeping)_ns$/.test(key) ? 2 * 20000
+    : 2;
 
 function compareRow(what, got, want) {
   for (const [key, value] of Object.entries(want)) {
@@ -335,6 +383,49 @@ function view(run, name, more) {
   return JSON.parse(text).rows;
 }
 
+/* For whom the others waited: largest first, which one over what, whom most.
+ * Who is within the slack of the largest may stand in its place. */
+function checkDelays(what, rows, pairs, waits) {
+  const slackOf = (some) => some.reduce((n, w) => n + 2 * w.count + 1, 1);
+  const ns = (some) => some.reduce((sum, w) => sum + w.total_ns, 0);
+  const those = (by) => waits.filter((w) => w.total_ns > 0 &&
+    Object.entries(by).every(([key, value]) => w[key] === value));
+  const close = (got, some, text) => assert.ok(
+    Math.abs(got - ns(some)) <= slackOf(some), `${what}: ${text}: ${got}`);
+  const isMost = (some, key, got) => {
+    const of = (value) => ns(some.filter((w) => w[key] === value));
+    assert.ok(some.every((w) => of(w[key]) <= of(got) + slackOf(some)),
+      `${what}: ${got} is not the most ${key}`);
+  };
+  const share = (row, all) => assert.ok(
+    Math.abs(row.delays_share - row.total_ns / all) < 2e-6, what);
+  const sum = (list) => list.reduce((n, row) => n + row.total_ns, 0);
+
+  assert.deepEqual(rows.map((row) => row.thread).sort(),
+    [...new Set(those({}).map((w) => w.for_thread))].sort(), what);
+  for (const row of rows) {
+    const all = those({for_thread: row.thread});
+    close(row.total_ns, all, row.thread);
+    assert.equal(row.process, PROCESS_OF[row.thread]);
+    assert.equal(row.threads, new Set(all.map((w) => w.thread)).size, what);
+    isMost(all, 'over', row.over);
+    isMost(all, 'thread', row.longest_thread);
+    share(row, sum(rows));
+  }
+  assert.equal(pairs.length,
+    new Set(those({}).map((w) => `${w.for_thread} ${w.thread}`)).size, what);
+  for (const row of pairs) {
+    const all = those({for_thread: row.thread, thread: row.delayed_thread});
+    close(row.total_ns, all, `${row.thread} delays ${row.delayed_thread}`);
+    assert.equal(row.delayed_process, PROCESS_OF[row.delayed_thread]);
+    isMost(all, 'over', row.over);
+    share(row, sum(rows));
+  }
+  for (const list of [rows, pairs])
+    list.forEach((row, i) => assert.ok(
+      i === 0 || row.total_ns <= list[i - 1].total_ns, `${what}: not sorted`));
+}
+
 function compareAll(what, run, ec, more, whole) {
   const look = (name, ...options) => view(run, name,
     ['--reference', ec.reference, ...more, ...options]);
@@ -354,12 +445,20 @@ function compareAll(what, run, ec, more, whole) {
     (row) => !row.input);
   check('element-order', look('element-order', '--detail', '--name', 'element2'),
     elementOrder(ec), ['order']);
+  /* What is off the processor now is not told of for some milliseconds. */
   check('communication', look('communication'),
-    communication(ec).map(({bytes, ...row}) => row), ['thread']);
+    communication(ec).map(({bytes, runnable_ns, sleeping_ns, ...row}) =>
+      whole ? {...row, runnable_ns, sleeping_ns} : row), ['thread']);
   check('process', look('process'), processes(ec), ['process']);
   check('waits-for', look('waits-for'), waitsFor(ec, !whole),
     ['thread', 'for_thread', 'over'],
     (row) => whole || row.over === 'element1');
+  const waits = look('waits-for').map((row) => row.total_ns);
+  assert.deepEqual(waits, [...waits].sort((a, b) => b - a), what);
+  for (const some of whole ? [[], ['--name', 'element1']]
+    : [['--name', 'element1']])
+    checkDelays(`${what}: delays ${some}`, look('delays', ...some),
+      look('delays', '--detail', ...some), waitsFor(ec, some.length > 0));
   if (whole) /* in a window the first steps are not there */
     check('steps', look('steps'), steps(ec), ['step']);
   console.log(`${what}: ${ec.reduce((n, events) => n + events.length, 0)} events`);

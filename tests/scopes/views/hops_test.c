@@ -43,7 +43,7 @@ static void check_part(const scopes_table *table, const char *direction,
     cr_expect_eq(table_integer(table, row, "total_ns"), total_ns,
                  "%s %s %s: %ld ns", direction, from, to,
                  (long)table_integer(table, row, "total_ns"));
-    cr_expect_float_eq(table_real(table, row, "share"),
+    cr_expect_float_eq(table_real(table, row, "operations_share"),
                        (double)kept_ns / ALL_NS, 1e-9);
     cr_expect_eq(table_integer(table, row, "certain_ns"), 0);
 }
@@ -71,7 +71,7 @@ Test(hops, divides_rounds_into_waits_hops_down_element_and_hops_up)
     check_part(table, "up", "cp", "cb", 7, 2, 500 + 600, 1100);
     cr_expect_eq(scopes_table_rows(table), 13);
     for (size_t row = 0; row < scopes_table_rows(table); row++) {
-        shares += table_real(table, row, "share");
+        shares += table_real(table, row, "operations_share");
         /* Nobody who waits stands in front of what he waits for. */
         cr_expect_leq(row ? table_integer(table, row - 1, "part") : 1,
                       table_integer(table, row, "part"));
@@ -210,7 +210,7 @@ static const eventspace_trace *event_of(const world *w, uint32_t collector,
         scopes_event_series(w->t.event_table, collector);
 
     cr_assert_lt((size_t)round, series->count);
-    return &series->events[round];
+    return scopes_event_at(series->events, round);
 }
 
 static int64_t start_of(const world *w, uint32_t collector, int64_t round)
@@ -328,7 +328,7 @@ Test(hops, parts_sum_to_the_whole_also_where_tuples_are_missing)
         told_lose(&t, 1 + 4 * seed, seed);
         table = told_view(&t, "hops");
         for (size_t row = 0; row < scopes_table_rows(table); row++)
-            shares += table_real(table, row, "share");
+            shares += table_real(table, row, "operations_share");
         cr_expect(scopes_table_rows(table) == 0 || fabs(shares - 1) < 1e-9,
                   "seed %u: %g", seed, shares);
         scopes_table_destroy(table);

@@ -69,7 +69,7 @@ static int64_t overhead_of(const eventspace_trace *above)
     const scopes_series *below = scopes_event_series(t.event_table, 8);
 
     for (size_t i = 0; i < below->count; i++) {
-        const eventspace_trace *event = &below->events[i];
+        const eventspace_trace *event = scopes_event_at(below->events, i);
         if (event->thread == above->thread &&
             event->sequence == above->sequence)
             return length_ns("B", above) - length_ns("A", event);
@@ -92,8 +92,8 @@ Test(remote_overhead, of_figure_3_is_ec9_less_ec8)
     cr_expect_str_eq(table_text(table, 0, "below"), "EC8");
     cr_expect_eq(table_integer(table, 0, "count"), ROUNDS);
     for (size_t i = 0; i < above->count; i++) {
-        sum += overhead_of(&above->events[i]);
-        off += off_ns(&above->events[i]);
+        sum += overhead_of(scopes_event_at(above->events, i));
+        off += off_ns(scopes_event_at(above->events, i));
     }
     got = table_integer(table, 0, "total_ns");
     cr_expect_leq(fabs((double)(got - sum)), off, "%ld, not %ld", (long)got,
@@ -111,12 +111,13 @@ Test(remote_overhead, each_operation_has_the_difference_of_its_two_times)
     cr_assert_eq(scopes_table_rows(table), ROUNDS);
     for (size_t row = 0; row < ROUNDS; row++) {
         int64_t own = table_integer(table, row, "overhead_ns");
-        int64_t want = overhead_of(&above->events[row]);
+        int64_t want = overhead_of(scopes_event_at(above->events, row));
         cr_expect_eq(table_integer(table, row, "sequence"),
-                     above->events[row].sequence);
+                     scopes_event_at(above->events, row)->sequence);
         cr_expect_eq(own, table_integer(table, row, "above_ns") -
                               table_integer(table, row, "below_ns"));
-        cr_expect_leq(fabs((double)(own - want)), off_ns(&above->events[row]),
+        cr_expect_leq(fabs((double)(own - want)),
+                      off_ns(scopes_event_at(above->events, row)),
                       "%ld, not %ld", (long)own, (long)want);
     }
     scopes_table_destroy(table);
@@ -131,7 +132,7 @@ Test(remote_overhead, can_be_asked_for_one_thread)
     t.view_input.threads = numbers("2");
     table = told_view(&t, "remote-overhead");
     for (size_t i = 0; i < above->count; i++)
-        count += above->events[i].thread == 2;
+        count += scopes_event_at(above->events, i)->thread == 2;
     if (count)
         cr_expect_eq(table_integer(table, 0, "count"), count);
     else

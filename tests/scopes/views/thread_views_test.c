@@ -178,7 +178,9 @@ static const scopes_table *view_of(view_input *s, const char *name, bool each,
                                each,
                                numbers(threads),
                                of,
-                               s->snapshot->pending};
+                               s->snapshot->pending,
+                               s->run,
+                               s->snapshot->scheduling};
     scopes_table_destroy(s->table);
     check_status(scopes_view_make(&s->table, scopes_view_find(name), &asked),
                  0);
@@ -324,7 +326,7 @@ Test(thread_views, communication_has_the_sums_of_each_thread)
         check_number(table, t, "communicating_ns", want.communicating);
         check_number(table, t, "computing_ns", want.computing);
         check_number(table, t, "lost", 0);
-        cr_assert_float_eq(cell(table, t, "share").real,
+        cr_assert_float_eq(cell(table, t, "communicating_share").real,
                            (double)want.communicating /
                                (double)(want.end - want.start),
                            1e-12);

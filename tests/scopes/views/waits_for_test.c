@@ -17,6 +17,7 @@
 
 TestSuite(waits_for, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
+TestSuite(delays, .init = scratch_make, .fini = scratch_remove, .timeout = 60);
 
 #define W PASTSET_WRITE
 #define O PASTSET_OBSERVE
@@ -85,7 +86,8 @@ Test(waits_for, a_read_waits_for_the_one_who_writes)
     cr_assert_eq(scopes_table_rows(table), 2);
     check_row(table, "r", "a", 1, 4000);
     check_row(table, "r", "b", 1, 3000);
-    cr_expect_float_eq(table_real(table, 0, "share"), 4000. / 7020., 1e-9);
+    cr_expect_float_eq(table_real(table, 0, "waiting_share"), 4000. / 7020.,
+                       1e-9);
     cr_expect_str_eq(table_text(table, 0, "over"), "box");
     cr_expect_str_eq(table_text(table, 0, "for_process"), "h");
     scopes_table_destroy(table);
@@ -236,6 +238,24 @@ Test(waits_for, in_a_collective_all_wait_for_the_last_one)
     told_end(&t);
 }
 
+Test(waits_for, whoever_comes_at_the_same_time_does_not_wait)
+{
+    eventspace_trace tied[SIZE(two_rounds)];
+    told t;
+    scopes_table *table;
+
+    memcpy(tied, two_rounds, sizeof(tied));
+    tied[0].start = tied[2].start; /* b, with a, of the first round */
+    told_made(&t, sum_map, tied, SIZE(tied));
+    table = told_view(&t, "waits-for");
+    cr_assert_eq(scopes_table_rows(table), 3);
+    check_row(table, "c", "a", 1, 3000);
+    check_row(table, "a", "c", 1, 4000);
+    check_row(table, "b", "c", 1, 3000);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
 Test(waits_for, one_thread_and_one_element_can_be_asked_for)
 {
     told t;
@@ -256,6 +276,88 @@ Test(waits_for, one_thread_and_one_element_can_be_asked_for)
     t.view_input.of = "part";
     table = told_view(&t, "waits-for");
     cr_assert_eq(scopes_table_rows(table), 0);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* --- the view delays --- */
+
+static void check_delay(const scopes_table *table, size_t row, const char *who,
+                        int64_t total_ns, double share, int64_t threads,
+                        const char *longest)
+{
+    cr_expect_str_eq(table_text(table, row, "thread"), who);
+    cr_expect_eq(table_integer(table, row, "total_ns"), total_ns, "%ld ns",
+                 (long)table_integer(table, row, "total_ns"));
+    cr_expect_float_eq(table_real(table, row, "delays_share"), share, 1e-9);
+    cr_expect_eq(table_integer(table, row, "threads"), threads);
+    cr_expect_str_eq(table_text(table, row, "over"), "box");
+    cr_expect_str_eq(table_text(table, row, "longest_thread"), longest);
+}
+
+/* r waits 1000 for a and 3000 for b, and then a 6000 for r. */
+static const eventspace_trace three_waits[] = {
+    AT(1000, 2010, 2, 1, O),   AT(2000, 2020, 0, 1, W),
+    AT(6000, 9010, 2, 2, O),   AT(9000, 9020, 1, 1, W),
+    AT(10000, 10100, 0, 2, W), AT(11000, 11100, 1, 2, W),
+    AT(13000, 19050, 0, 3, W), AT(19000, 19100, 2, 3, O),
+    AT(19200, 19300, 2, 4, O), AT(19400, 19500, 2, 5, O),
+};
+
+Test(delays, are_the_sums_of_who_was_waited_for_largest_first)
+{
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, three_waits, SIZE(three_waits));
+    table = told_view(&t, "delays");
+    cr_assert_eq(scopes_table_rows(table), 3);
+    check_delay(table, 0, "r", 6000, 0.6, 1, "a");
+    check_delay(table, 1, "b", 3000, 0.3, 1, "r");
+    check_delay(table, 2, "a", 1000, 0.1, 1, "r");
+    scopes_table_destroy(table);
+    t.view_input.threads = numbers("1");
+    table = told_view(&t, "delays");
+    cr_assert_eq(scopes_table_rows(table), 1);
+    check_delay(table, 0, "b", 3000, 0.3, 1, "r");
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+Test(delays, have_a_row_for_each_two_threads_in_detail)
+{
+    told t;
+    scopes_table *table;
+
+    told_made(&t, sum_map, two_rounds, SIZE(two_rounds));
+    table = told_view(&t, "delays");
+    cr_assert_eq(scopes_table_rows(table), 2);
+    cr_expect_eq(table_integer(table, 0, "total_ns"), 7000);
+    cr_expect_eq(table_integer(table, 0, "threads"), 2);
+    scopes_table_destroy(table);
+    t.view_input.each = true;
+    table = told_view(&t, "delays");
+    cr_assert_eq(scopes_table_rows(table), 4);
+    cr_expect_eq(table_integer(table, 0, "total_ns"), 4000);
+    cr_expect_eq(table_integer(table,
+                               table_row(table, "thread", "a", "delayed_thread",
+                                         "c", NULL),
+                               "total_ns"),
+                 3000);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
+Test(delays, are_none_where_nobody_waited)
+{
+    static const eventspace_trace events[] = {AT(1000, 1100, 0, 1, W),
+                                              AT(2000, 2500, 2, 1, O)};
+    told t;
+    scopes_table *table;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    table = told_view(&t, "delays");
+    cr_expect_eq(scopes_table_rows(table), 0);
     scopes_table_destroy(table);
     told_end(&t);
 }
@@ -298,10 +400,10 @@ static int64_t expected(const told *t, int number, int other, int64_t *count)
         int last = (int)ec[10][r].thread + 1;
         int64_t wait = time_of(t, other, &ec[other][r]) -
                        time_of(t, number, &ec[number][r]);
-        if (last != other || number == other)
+        if (last != other || number == other || wait <= 0)
             continue;
         ++*count;
-        sum += wait > 0 ? wait : 0;
+        sum += wait;
     }
     return sum;
 }
@@ -369,7 +471,7 @@ Test(waits_for, is_no_longer_than_the_operation_where_tuples_are_missing)
         told_lose(&t, 1 + 4 * seed, seed);
         table = told_view(&t, "waits-for");
         for (size_t row = 0; row < scopes_table_rows(table); row++)
-            cr_expect_leq(table_real(table, row, "share"), 1);
+            cr_expect_leq(table_real(table, row, "waiting_share"), 1);
         scopes_table_destroy(table);
         told_end(&t);
     }

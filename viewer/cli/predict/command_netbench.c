@@ -63,7 +63,7 @@ static const scopes_column size_columns[] = {
     {"bytes", "bytes", SCOPES_COUNT},
     {"rounds", "rounds", SCOPES_COUNT},
     {"median_ns", "one way: median ms", SCOPES_TIME_NS},
-    {"least_ns", "min ms", SCOPES_TIME_NS},
+    {"min_ns", "min ms", SCOPES_TIME_NS},
     {"fitted_ns", "fitted ms", SCOPES_TIME_NS},
     {"residual", "residual", SCOPES_SHARE},
 };

@@ -10,11 +10,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_PROFILED_LINK };
+enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_PROFILED_LINK, KEY_TABLE };
+
+/* CSV is one table. */
+typedef enum predict_table { BOTH, ANSWERS, TERMS } predict_table;
 
 typedef struct predict_arguments {
     const char *profile;
     viewer_format format;
+    predict_table table;
     predict_scheduler scheduler;
     cli_conditions nodes, links, profiled_links;
 } predict_arguments;
@@ -34,6 +38,9 @@ static const struct argp_option predict_options[] = {
      0},
     CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
     CLI_FORMAT_OPTION,
+    {"table", KEY_TABLE, "TABLE", 0,
+     "Print only this table: answers or terms (default: both; CSV: answers)",
+     0},
     {0},
 };
 
@@ -153,23 +160,33 @@ static int print_json(const predict_answers *answers,
     return err;
 }
 
-static int print_answers(const predict_answers *answers,
-                         const predict_profile *profile, viewer_format format)
+static int print_answers(const predict_answers *answers, viewer_format format)
+{
+    scopes_table *table = answers_table(answers);
+    int err = viewer_table_print(table, format, stdout);
+
+    scopes_table_destroy(table);
+    return err;
+}
+
+static int print(const predict_answers *answers, const predict_profile *profile,
+                 const predict_arguments *a)
 {
     const predict_answer *best = &answers->all[answers->best];
-    scopes_table *table;
+    bool both = a->table == BOTH && a->format == VIEWER_TABLE;
     int err;
-    if (format == VIEWER_JSON)
+
+    if (a->format == VIEWER_JSON)
         return print_json(answers, profile);
-    if (format == VIEWER_TABLE)
+    if (a->table == TERMS)
+        return print_terms(answers, best, a->format);
+    if (both)
         printf("dedicated: %.3f s\n\n", answers->dedicated_s);
-    table = answers_table(answers);
-    err = viewer_table_print(table, format, stdout);
-    scopes_table_destroy(table);
-    if (err || format != VIEWER_TABLE || !best->term_count)
+    err = print_answers(answers, a->format);
+    if (err || !both || !best->term_count)
         return err;
     putchar('\n');
-    return print_terms(answers, best, format);
+    return print_terms(answers, best, a->format);
 }
 
 /* --- conditions --- */
@@ -213,7 +230,7 @@ static int predict(const predict_arguments *a)
         goto done;
     err = predict_answer_all(answers, scenario);
     if (!err)
-        err = print_answers(answers, profile, a->format);
+        err = print(answers, profile, a);
 done:
     predict_scenario_destroy(scenario);
     predict_profile_destroy(profile);
@@ -222,6 +239,16 @@ done:
 }
 
 /* --- the command --- */
+
+static predict_table read_table(const char *text, struct argp_state *state)
+{
+    static const char *const names[] = {"answers", "terms"};
+
+    return cli_choice(text, CLI_LIST(names),
+                      "the table '%s' is not one of answers, terms", state) == 0
+               ? ANSWERS
+               : TERMS;
+}
 
 static error_t parse_predict(int key, char *text, struct argp_state *state)
 {
@@ -238,6 +265,9 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_LAW:
         a->scheduler = cli_law(text, state);
+        return 0;
+    case KEY_TABLE:
+        a->table = read_table(text, state);
         return 0;
     case 'f':
         a->format = cli_format(text, state);

@@ -4,7 +4,7 @@
  * it. Operations are unpacked into typed arrays, ordered by thread and start.
  *
  * The scripts of this folder stand behind each other in one function of the
- * page, in the order data, timeline, tables, report. */
+ * page, in the order data, regions, timeline, tables, report. */
 'use strict';
 
 const run = JSON.parse(document.getElementById('es-data').textContent);
@@ -21,8 +21,24 @@ function bytesOf(base64) {
   return bytes;
 }
 
+/* Gives one number after the other. */
+function numbersOf(base64) {
+  const packed = bytesOf(base64);
+  let at = 0;
+  return function number() { /* LEB128; products, as numbers pass 32 bits */
+    let value = 0, weight = 1, byte;
+    do {
+      byte = packed[at++];
+      value += (byte & 127) * weight;
+      weight *= 128;
+    } while (byte & 128);
+    return value;
+  };
+}
+const signed = (number) => number % 2 ? -(number + 1) / 2 : number / 2;
+
 const operations = (function unpack() {
-  const packed = bytesOf(run.operations);
+  const number = numbersOf(run.operations);
   const count = run.threads.reduce((sum, t) => sum + t.operations, 0);
   const firstPath = new Uint32Array(run.threads.length);
   for (let p = run.paths.length - 1; p >= 0; p--)
@@ -36,17 +52,9 @@ const operations = (function unpack() {
     verb: new Uint16Array(count), status: new Uint16Array(count),
     released: new Float64Array(count), /* until when it waited; start: it did not */
     waitsFor: new Int32Array(count), /* for which thread; -1 */
+    /* Between the one before (the thread's begin) and it: ns off the processor. */
+    runnable: new Float64Array(count), sleeping: new Float64Array(count),
   };
-  let at = 0;
-  function number() { /* LEB128; products, as numbers pass 32 bits */
-    let value = 0, weight = 1, byte;
-    do {
-      byte = packed[at++];
-      value += (byte & 127) * weight;
-      weight *= 128;
-    } while (byte & 128);
-    return value;
-  }
   let i = 0;
   run.threads.forEach((thread, t) => {
     let start = run.startNs, step = 0, reach = -Infinity;
@@ -59,14 +67,16 @@ const operations = (function unpack() {
       all.end[i] = end;
       all.reach[i] = reach;
       all.path[i] = firstPath[t] + number();
-      const change = number();
-      step += change % 2 ? -(change + 1) / 2 : change / 2;
+      step += signed(number());
       all.step[i] = step;
       all.bytes[i] = number();
       all.verb[i] = number();
       all.status[i] = number();
       all.released[i] = start + number();
       all.waitsFor[i] = all.released[i] > start ? number() : -1;
+      const off = number();
+      if (off) all.runnable[i] = number();
+      all.sleeping[i] = off - all.runnable[i];
     }
     thread.last = i;
   });

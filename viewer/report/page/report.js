@@ -13,13 +13,32 @@
  *   rowOf(t)         {top, height}: the row of a thread, in CSS pixels of the
  *                    canvas;  xOf(ns), nsAt(x) likewise
  *   colours          the colours of the bars, as [r, g, b]
+ *   regionNames      names of regions
+ *   regionsOf(t)     the times of thread t in regions, as objects
+ *   bandOf(t, level) {top, height}: a band of a thread
+ *   regionColour(name)  [r, g, b], of the place of a name
  *   at(x, y)         what the pointer would say there
  *   pending          what threads were in at the end
  *   waitsKnown       waiting is told apart from transferring
+ *   offKnown         being off the processor is told apart from computing
  *   draw()           draws now rather than in the next frame */
 
 for (const part of document.querySelectorAll('[data-waits]'))
   part.hidden = (part.dataset.waits === 'known') !== run.waitsKnown;
+for (const part of document.querySelectorAll('[data-off]'))
+  part.hidden = (part.dataset.off === 'known') !== run.offKnown;
+for (const part of document.querySelectorAll('[data-regions]'))
+  part.hidden = !regions.names.length;
+/* Colours that do not occur are not in the legend. */
+const occurs = {
+  waiting: operations.waitsFor.some((thread) => thread >= 0),
+  runnable: run.threads.some((thread) => thread.runnableNs > 0),
+  sleeping: run.threads.some((thread) => thread.sleepingNs > 0),
+  failed: operations.status.some((status) => !expected.has(status)),
+  pending: underWay.length > 0,
+};
+for (const part of document.querySelectorAll('[data-occurs]'))
+  part.hidden ||= !occurs[part.dataset.occurs];
 takeColours();
 reset();
 draw();
@@ -31,6 +50,7 @@ window.eventspaceReport = {
   operationCount: operations.count,
   pending: run.pending,
   waitsKnown: run.waitsKnown,
+  offKnown: run.offKnown,
   intervals(number) {
     const thread = run.threads[number];
     return d3.range(thread.first, thread.last).map((i) => ({
@@ -38,6 +58,7 @@ window.eventspaceReport = {
       step: operations.step[i], bytes: operations.bytes[i],
       status: operations.status[i], text: operationText(i),
       releasedNs: operations.released[i], waitsFor: operations.waitsFor[i],
+      runnableNs: operations.runnable[i], sleepingNs: operations.sleeping[i],
     }));
   },
   selectStep,
@@ -56,6 +77,19 @@ window.eventspaceReport = {
   },
   reset,
   rowOf: (number) => ({top: rowOfThread[number] * view.row - view.top, height: view.row}),
+  regionNames: regions.names,
+  regionsOf: (number) => run.threads[number].bands.flatMap((band) =>
+    d3.range(band.first, band.last).map((i) => ({depth: band.depth, name: regions.name[i],
+      startNs: regions.start[i], endNs: regions.end[i]}))),
+  bandOf(number, level) {
+    const height = bandsOf(view.row) / regions.levels;
+    const top = rowOfThread[number] * view.row - view.top + barOf(view.row);
+    return {top: top + level * height, height};
+  },
+  regionColour(name) {
+    const {r, g, b} = regionColour(name);
+    return [r, g, b];
+  },
   xOf,
   nsAt,
   get colours() { return colours; },

@@ -13,7 +13,7 @@
     ['Threads', count(run.threads.length)],
     ['Steps', range(d3.extent(run.threads, (t) => t.steps))],
     [run.pending.length ? 'From the first operation to the end' :
-      'From first to last operation', duration(lasted)],
+      run.offKnown ? 'From beginning to end' : 'From first to last operation', duration(lasted)],
     ['Operations', count(operations.count)],
     ['Events recorded', count(run.events.recorded)],
     ['Lost', count(run.events.lost), run.events.lost > 0],
@@ -23,7 +23,15 @@
   fact.append('dt').text((d) => d[0]);
   fact.append('dd').text((d) => d[1]);
 
-  const alerts = [];
+  if (run.disturbed) {
+    id('disturbed').hidden = false;
+    id('disturbed').textContent = 'Disturbed: in ' + percent(run.disturbed) + ' of the time in ' +
+      'which the threads computed, others had the processors, and some of the waiting comes ' +
+      'from that. End other programs and run again, or compare \u201cComputing (all)\u201d minus ' +
+      '\u201cof it runnable\u201d: that is what a thread really computed.';
+  }
+
+  const alerts = run.noEvents ? [run.noEvents] : [];
   /* Those that are gone come first: the others mostly failed for them. */
   const gone = (process) => process.state === 'failed' || process.state === 'finished' ? 1 : 0;
   for (const process of run.processes.slice().sort((a, b) => gone(a) - gone(b))) {
@@ -51,8 +59,8 @@
 
 /* --- tables --- */
 
-/* A table whose columns sort. columns: {head, value(row), text(row) or
- * fill(cell, row), words: true for texts}. */
+/* A table whose columns sort; sortBy -1: not yet. columns: {head, value(row),
+ * text(row) or fill(cell, row), words: true for texts}. */
 function table(name, columns, rows, sortBy, descending) {
   const box = d3.select('#es-' + name);
   box.selectAll('*').remove();
@@ -68,7 +76,7 @@ function table(name, columns, rows, sortBy, descending) {
   let sorted = columns[sortBy], down = descending;
   function fill() {
     const compare = down ? d3.descending : d3.ascending;
-    rows.sort((a, b) => compare(sorted.value(a), sorted.value(b)));
+    if (sorted) rows.sort((a, b) => compare(sorted.value(a), sorted.value(b)));
     heads.attr('aria-sort', (c) =>
       c === sorted ? (down ? 'descending' : 'ascending') : null);
     body.selectAll('tr').remove();
@@ -82,19 +90,33 @@ function table(name, columns, rows, sortBy, descending) {
   fill();
 }
 
-const shareOf = (t) => {
-  const all = t.communicatingNs + t.computingNs;
-  return all ? t.communicatingNs / all : 0;
-};
+const lifeOf = (t) => t.communicatingNs + t.computingNs;
+const shareOf = (t) => lifeOf(t) ? t.communicatingNs / lifeOf(t) : 0;
 
-/* For which thread each thread waits most, and its share of that waiting. */
+/* The time of a thread in the colours of the timeline. */
+function addBar(cell, t) {
+  const runnable = t.runnableNs || 0, sleeping = t.sleepingNs || 0;
+  const parts = (run.waitsKnown ? [['waiting', t.waitingNs],
+    ['transferring', t.communicatingNs - t.waitingNs]] :
+    [['communicating', t.communicatingNs]]).concat([
+    ['computing', t.computingNs - runnable - sleeping],
+    ['runnable', runnable], ['sleeping', sleeping]]);
+  cell.append('span').attr('class', 'share').attr('aria-hidden', 'true')
+    .selectAll('i').data(parts.filter(([, ns]) => ns > 0)).enter().append('i')
+    .attr('class', ([name]) => 'key ' + name)
+    .style('width', ([, ns]) => ns / lifeOf(t) * 100 + '%');
+}
+
+/* For which thread each thread waits most, and its share of that waiting; of
+ * those that wait for less of their time it says nothing. */
+const LITTLE = 0.05;
 function takeWaitsFor(thread) {
   const waits = new Float64Array(run.threads.length);
   for (let i = thread.first; i < thread.last; i++)
     if (operations.waitsFor[i] >= 0)
       waits[operations.waitsFor[i]] += operations.released[i] - operations.start[i];
   const most = d3.scan(waits, d3.descending), all = d3.sum(waits);
-  thread.waitsMostlyFor = all ? {number: most, share: waits[most] / all} : null;
+  thread.waitsMostlyFor = all >= LITTLE * lifeOf(thread) && all ? {number: most, share: waits[most] / all} : null;
 }
 function waitsForText({waitsMostlyFor: most}) {
   return most ? `${run.threads[most.number].name}, ${d3.format('.0f')(most.share * 100)}\u00a0%` : '';
@@ -116,14 +138,17 @@ table('threads', [
   {head: 'Transferring', value: (t) => t.communicatingNs - t.waitingNs,
    text: (t) => duration(t.communicatingNs - t.waitingNs)},
 ] : [
-  {head: 'Communicating', value: (t) => t.communicatingNs,
+  {head: 'In operations', value: (t) => t.communicatingNs,
    text: (t) => duration(t.communicatingNs)},
 ], [
-  {head: 'Computing', value: (t) => t.computingNs, text: (t) => duration(t.computingNs)},
-  {head: 'Share', value: shareOf, fill: (cell, t) => {
+  {head: run.offKnown ? 'Computing (all)' : 'Computing', value: (t) => t.computingNs, text: (t) => duration(t.computingNs)},
+], run.offKnown ? [
+  {head: 'of it runnable', value: (t) => t.runnableNs, text: (t) => duration(t.runnableNs)},
+  {head: 'of it sleeping', value: (t) => t.sleepingNs, text: (t) => duration(t.sleepingNs)},
+] : [], [
+  {head: 'Communicating', value: shareOf, fill: (cell, t) => {
     cell.append('span').text(percent(shareOf(t)));
-    cell.append('span').attr('class', 'share').attr('aria-hidden', 'true')
-      .append('i').style('width', shareOf(t) * 100 + '%');
+    addBar(cell, t);
   }},
   {head: 'Longest', value: (t) => t.longestNs, text: (t) => duration(t.longestNs)},
   {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
@@ -141,6 +166,7 @@ table('pending', [
        .on('click', () => showThread(p.number));
    }},
   {head: 'Process', value: (p) => p.process, words: true},
+  {head: 'Process is', value: (p) => p.process_state, words: true},
   {head: 'State', value: (p) => p.state, words: true},
   {head: 'Since', value: (p) => p.startNs, text: (p) => moment(p.startNs)},
   {head: 'For', value: (p) => p.for_ns, text: (p) => duration(p.for_ns)},
@@ -185,6 +211,31 @@ function showPaths() {
 }
 id('every-path').addEventListener('change', showPaths);
 showPaths();
+
+/* --- panels: tables of view scripts --- */
+
+const cellTexts = {text: (value) => value, name: (value) => value, count: (value) => count(value),
+  time: duration, share: percent, real: (value) => d3.format(',.6~g')(value)};
+
+/* A column of a panel; times have their units in the cells. Blanks are first. */
+function panelColumn({head, kind}, i) {
+  return {head: kind === 'time' ? head.replace(/ ms$/, '') : head, words: kind === 'text',
+    value: (row) => row[i] === null ? (kind === 'text' ? '' : -Infinity) : row[i],
+    text: (row) => row[i] === null ? '' : cellTexts[kind](row[i])};
+}
+
+run.panels.forEach((panel, i) => {
+  const section = d3.select('#es-panels').append('section')
+    .attr('aria-labelledby', `es-panel-${i}-heading`);
+  section.append('h2').attr('id', `es-panel-${i}-heading`).text(panel.title);
+  section.append('div').attr('class', 'rows').append('table').attr('id', `es-panel-${i}`);
+  const notes = [];
+  if (panel.count > panel.rows.length)
+    notes.push(`The first ${count(panel.rows.length)} of ${count(panel.count)} rows.`);
+  if (run.window) notes.push('Of the whole run.');
+  if (notes.length) section.append('p').attr('class', 'keys').text(notes.join(' '));
+  table(`panel-${i}`, panel.columns.map(panelColumn), panel.rows.slice(), -1, false);
+});
 
 /* --- path map --- */
 

@@ -27,15 +27,16 @@ function pixels(name) {
 }
 
 /* What a column of a row can hold, from the bottom to the top. */
-const PARTS = ['waiting', 'chosen-waiting', 'rest', 'chosen', 'failed', 'computing',
-  'chosen-computing', 'pending', 'idle'];
-const [WAITING, CHOSEN_WAITING, REST, CHOSEN, FAILED, COMPUTING, CHOSEN_COMPUTING, PENDING,
-  IDLE] = PARTS.keys();
+const PARTS = ['waiting', 'chosen-waiting', 'rest', 'chosen', 'failed', 'runnable',
+  'sleeping', 'computing', 'chosen-computing', 'pending', 'idle'];
+const [WAITING, CHOSEN_WAITING, REST, CHOSEN, FAILED, RUNNABLE, SLEEPING, COMPUTING,
+  CHOSEN_COMPUTING, PENDING, IDLE] = PARTS.keys();
 const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 function takeColours() {
   colours = {};
-  for (const name of ['waiting', 'transferring', 'communicating', 'computing', 'idle',
+  for (const name of ['waiting', 'transferring', 'communicating', 'computing', 'runnable',
+    'sleeping', 'idle',
     'chosen', 'chosen-waiting', 'chosen-computing', 'failed', 'pending', 'stripe',
     'stripe-other', 'text', 'quiet', 'line'])
     colours[name] = pixels(name);
@@ -70,13 +71,15 @@ function fit() {
   canvas.height = lines;
 }
 
-/* Gives the best height of a row: rows shrink to fit, but not below one
- * pixel. */
+/* Gives the best height of a row: few rows are higher, many shrink to fit, but
+ * not below one pixel. */
 function measure() {
   room = Math.max(200, window.innerHeight * 0.72) - AXIS;
   width = Math.max(50, Math.round(canvas.parentNode.clientWidth) - GUTTER - RIGHT);
   canvas.width = Math.round((width + GUTTER + RIGHT) * ratioOf());
-  return Math.min(26, Math.max(ROW_MIN, room / Math.max(1, order.length)));
+  const rows = Math.max(1, order.length);
+  const most = Math.max(26, Math.min(60, 240 / rows)) + 5 * regions.levels;
+  return Math.max(ROW_MIN, Math.min(room / rows, most));
 }
 
 function reset() {
@@ -124,18 +127,19 @@ function columnsOf(count) {
     noticed: new Uint16Array(count)};
 }
 
-/* Adds one stretch of time, in pixels, to a part of each column. */
-function cover(columns, part, from, to) {
+/* Adds one stretch of time, in pixels, or a share of it, to a part of each
+ * column. */
+function cover(columns, part, from, to, share = 1) {
   const {count, amounts} = columns;
   const first = Math.floor(from), last = Math.floor(to);
   let at = first * PARTS.length + part;
   if (first === last) {
-    if (first < count) amounts[at] += to - from;
+    if (first < count) amounts[at] += (to - from) * share;
     return;
   }
-  amounts[at] += first + 1 - from;
-  for (let x = first + 1; x < last; x++) amounts[at += PARTS.length] += 1;
-  if (last < count) amounts[at + PARTS.length] += to - last;
+  amounts[at] += (first + 1 - from) * share;
+  for (let x = first + 1; x < last; x++) amounts[at += PARTS.length] += share;
+  if (last < count) amounts[at + PARTS.length] += (to - last) * share;
 }
 /* The same for what has to be seen however short it is: in two columns. */
 function coverNoticed(columns, part, from, to) {
@@ -168,6 +172,27 @@ function addOpen(columns, from, to) {
     }
 }
 
+/* The gap before operation i of a thread (thread.last: after all of them): its
+ * times, and how long the thread was off the processor. */
+function gapBefore(thread, i) {
+  const from = i > thread.first ? operations.reach[i - 1] : thread.startNs;
+  if (i < thread.last)
+    return {from, to: operations.start[i], runnable: operations.runnable[i],
+      sleeping: operations.sleeping[i]};
+  return {from, to: thread.endNs, runnable: thread.runnableAfterNs,
+    sleeping: thread.sleepingAfterNs};
+}
+
+/* What of a gap was off the processor: as a share of all of it, since a gap may
+ * have many such times. */
+function addGap(thread, i, columns, clip) {
+  const gap = gapBefore(thread, i), from = clip(gap.from), to = clip(gap.to);
+  if (to <= from) return;
+  const long = gap.to - gap.from;
+  if (gap.runnable) cover(columns, RUNNABLE, from, to, gap.runnable / long);
+  if (gap.sleeping) cover(columns, SLEEPING, from, to, gap.sleeping / long);
+}
+
 function addThread(thread, columns, scale) {
   const t0 = view.t0, chosen = view.chosen;
   const clip = (ns) => Math.min(columns.count, Math.max(0, (ns - t0) * scale));
@@ -177,6 +202,7 @@ function addThread(thread, columns, scale) {
   if (chosen && i > thread.first) i--; /* its gap may reach into view */
   for (; i < thread.last && operations.start[i] < view.t1; i++) {
     const to = clip(operations.end[i]);
+    addGap(thread, i, columns, clip);
     if (operations.end[i] > t0)
       addOperation(columns, i, clip(operations.start[i]), clip(operations.released[i]), to);
     if (chosen && operations.step[i] === chosen && i + 1 < thread.last) {
@@ -184,6 +210,7 @@ function addThread(thread, columns, scale) {
       if (next > to) cover(columns, CHOSEN_COMPUTING, to, next);
     }
   }
+  addGap(thread, i, columns, clip);
   const pending = thread.pending;
   if (thread.operations || pending) {
     const begin = thread.operations ? thread.startNs : pending.startNs;
@@ -237,7 +264,7 @@ function raiseShares(noticed, lines, shares) {
     if (!(fixed >> p & 1)) shares[p] *= (1 - raised) / others;
 }
 
-/* Paints the rows' lines `from` to `to`: the lowest is the begin of a stack. */
+/* Paints the rows' lines `from` to `to`: the lowest is the bottom of a stack. */
 function paintRow(columns, pixel, from, to, shares) {
   const lines = to - from, {packed} = colours;
   for (let x = 0; x < columns.count; x++) {
@@ -252,6 +279,9 @@ function paintRow(columns, pixel, from, to, shares) {
   }
 }
 
+/* Between two rows. */
+const gapOf = (row) => row >= 5 ? Math.max(1, Math.round(row * 0.14)) : 0;
+
 function drawBars(ratio) {
   const lines = Math.round(height * ratio);
   const columns = columnsOf(Math.round(width * ratio));
@@ -261,14 +291,21 @@ function drawBars(ratio) {
   const shares = new Float64Array(PARTS.length);
   const scale = columns.count / (view.t1 - view.t0);
   const row = view.row * ratio, top = view.top * ratio;
-  const gap = row >= 5 ? Math.max(1, Math.round(row * 0.14)) : 0;
+  const gap = gapOf(row);
+  const bands = Math.round(bandsOf(view.row) * ratio);
+  const names = new Int32Array(columns.count);
   const first = Math.floor(top / row);
   for (let r = first; r < order.length && r * row - top < lines; r++) {
+    const thread = run.threads[order[r]];
+    const end = Math.round((r + 1) * row - top) - gap;
     const from = Math.max(0, Math.round(r * row - top));
-    const to = Math.min(lines, Math.round((r + 1) * row - top) - gap);
-    if (to <= from) continue;
-    addThread(run.threads[order[r]], columns, scale);
-    paintRow(columns, pixel, from, to, shares);
+    const to = Math.min(lines, end), below = Math.min(to, bands ? end - bands - 1 : end);
+    if (below > from) {
+      addThread(thread, columns, scale);
+      paintRow(columns, pixel, from, below, shares);
+    }
+    if (bands)
+      paintBands(thread, view.t0, scale, pixel, names, [end - bands, end], [from, to]);
   }
   context.putImageData(image, Math.round(GUTTER * ratio), 0);
 }
@@ -373,8 +410,9 @@ function schedule() {
 
 /* --- timeline: what is under the pointer --- */
 
-/* The operation at a point, else the gap; null where there is neither. An
- * operation narrower than a pixel is found from a pixel beside it. */
+/* The time in a region at a point of a band; else the operation there, else the
+ * gap; null where there is none of these. An operation narrower than a pixel is
+ * found from a pixel beside it. */
 function at(x, y) {
   const row = Math.floor((y + view.top) / view.row);
   if (x < GUTTER || x > GUTTER + width || y < 0 || y >= height ||
@@ -382,8 +420,12 @@ function at(x, y) {
   const number = order[row], thread = run.threads[number];
   const ns = nsAt(x), near = (view.t1 - view.t0) / width * 1.5;
   const found = {number, thread, ns, operation: -1, step: 0};
+  const level = levelAt(y + view.top - row * view.row, view.row);
+  if (level >= 0) {
+    found.region = regionsAt(thread, ns).find(({depth}) => depth === level);
+    return found.region ? found : null;
+  }
   let best = near;
-  let before = -1;
   for (let i = firstBeyond(thread, ns - near); i < thread.last; i++) {
     if (operations.start[i] > ns + near) break;
     const distance = Math.max(operations.start[i] - ns, ns - operations.end[i], 0);
@@ -401,10 +443,10 @@ function at(x, y) {
     found.pending = pending;
     return found;
   }
-  before = firstBeyond(thread, ns) - 1;
-  if (before < thread.first || before + 1 >= thread.last) return null;
-  found.step = operations.step[before];
-  found.gap = [operations.reach[before], operations.start[before + 1]];
+  const next = firstBeyond(thread, ns), gap = gapBefore(thread, next);
+  if (!thread.operations || ns < gap.from || ns > gap.to) return null;
+  found.step = operations.step[Math.max(thread.first, next - 1)];
+  found.gap = gap;
   return found;
 }
 
@@ -417,24 +459,42 @@ function describePending(found) {
     what: pendingText(row), lines};
 }
 
+function describeRegion(found) {
+  const {i, depth} = found.region;
+  const outer = regionsAt(found.thread, found.ns).filter((other) => other.depth < depth);
+  const lines = [['start', moment(regions.start[i])], ['end', moment(regions.end[i])],
+    ['duration', duration(regions.end[i] - regions.start[i])]];
+  if (outer.length) lines.push(['within', namesOf(outer)]);
+  return {who: `${found.thread.name} on ${processOf(found.thread).name}`,
+    what: regions.names[regions.name[i]], lines};
+}
+const namesOf = (found) => found.map(({i}) => regions.names[regions.name[i]]).join(' \u203a ');
+
 function describe(found) {
   if (found.pending) return describePending(found);
+  if (found.region) return describeRegion(found);
   const i = found.operation;
   const lines = [];
-  const [start, end] = i < 0 ? found.gap : [operations.start[i], operations.end[i]];
+  const [start, end] = i < 0 ? [found.gap.from, found.gap.to]
+    : [operations.start[i], operations.end[i]];
   const what = i < 0 ? 'computing' : operationText(i);
   lines.push(['step', count(found.step)], ['start', moment(start)], ['end', moment(end)],
     ['duration', duration(end - start)]);
-  if (i >= 0) {
+  if (i < 0) {
+    if (found.gap.runnable) lines.push(['runnable', duration(found.gap.runnable)]);
+    if (found.gap.sleeping) lines.push(['sleeping', duration(found.gap.sleeping)]);
+  } else {
     if (operations.waitsFor[i] >= 0)
       lines.push(['waits for', run.threads[operations.waitsFor[i]].name + ', ' +
         duration(operations.released[i] - start)]);
     if (run.waitsKnown)
-      lines.push(['transfers', duration(end - operations.released[i])]);
+      lines.push(['transfers, wakes up', duration(end - operations.released[i])]);
     lines.push(['bytes', count(operations.bytes[i])]);
     if (operations.status[i])
       lines.push(['status', run.statuses[operations.status[i]] || '?']);
   }
+  const within = regionsAt(found.thread, found.ns);
+  if (within.length) lines.push(['region', namesOf(within)]);
   return {who: `${found.thread.name} on ${processOf(found.thread).name}`, what, lines};
 }
 
@@ -572,7 +632,7 @@ function release(event) {
   const [x, y] = place(event);
   if (moved > 3 || event.type !== 'pointerup') return;
   const found = at(x, y);
-  if (found) selectStep(found.step === view.chosen ? 0 : found.step);
+  if (found && !found.region) selectStep(found.step === view.chosen ? 0 : found.step);
 }
 canvas.addEventListener('pointerup', release);
 canvas.addEventListener('pointercancel', release);

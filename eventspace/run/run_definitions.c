@@ -1,0 +1,143 @@
+/* run_definitions.c - what the processes of a run have defined.
+ *
+ * A file may be damaged: an id that is not one of the process's own, or that is
+ * there already, is a problem of the process and left out, as is what cannot be
+ * decoded. So no two have one id, and ids are below what all processes together
+ * can have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/run/run_internal.h"
+#include "pastset/array.h"
+#include "pastset/status.h"
+
+static int compare_ids(const void *left, const void *right)
+{
+    const eventspace_run_definition *a = left, *b = right;
+
+    return a->id < b->id ? -1 : a->id > b->id;
+}
+
+const eventspace_run_definition *
+eventspace_run_definition_of(const eventspace_run *run, uint32_t id)
+{
+    const eventspace_run_definition wanted = {.id = id};
+
+    if (!run->definition_count)
+        return NULL;
+    return bsearch(&wanted, run->definitions, run->definition_count,
+                   sizeof(wanted), compare_ids);
+}
+
+/* Which of the ids that this process may give it is; none: what is beyond. */
+static uint32_t number_of(const eventspace_run *run, uint32_t rank, uint32_t id)
+{
+    uint32_t behind = id - run->collector_count;
+
+    return id >= run->collector_count &&
+                   behind % run->map->process_count == rank
+               ? behind / run->map->process_count
+               : UINT32_MAX;
+}
+
+/* They are ordered later. */
+static int add(eventspace_run *run, size_t process,
+               const eventspace_definition *definition)
+{
+    eventspace_run_definition *more = pastset_array_grow(
+        run->definitions, run->definition_count, sizeof(*more));
+    char *name = strdup(definition->name);
+
+    if (more)
+        run->definitions = more;
+    if (!more || !name) {
+        free(name);
+        return pastset_no_memory("for the definitions of a run");
+    }
+    more[run->definition_count++] = (eventspace_run_definition){
+        definition->kind, definition->id, process, name};
+    return 0;
+}
+
+static int take(eventspace_run *run, size_t process, uint32_t rank,
+                const eventspace_definition *definition)
+{
+    process_files *files = &run->processes[process];
+    uint32_t number = number_of(run, rank, definition->id);
+    int err;
+
+    if (definition->kind > EVENTSPACE_DEFINES_MARK || !*definition->name) {
+        eventspace_definition_damaged(
+            &files->definitions,
+            "definition %u is of kind %u and named \"%.100s\": none of a "
+            "process",
+            definition->id, definition->kind, definition->name);
+        return 0;
+    }
+    if (!files->defined)
+        files->defined =
+            calloc(EVENTSPACE_DEFINITIONS_MAX, sizeof(*files->defined));
+    if (!files->defined)
+        return pastset_no_memory("for the definitions of a run");
+    if (number >= EVENTSPACE_DEFINITIONS_MAX || files->defined[number]) {
+        eventspace_definition_damaged(&files->definitions,
+                                      "definition of \"%.100s\": its id %u is "
+                                      "not one of this process's",
+                                      definition->name, definition->id);
+        return 0;
+    }
+    err = add(run, process, definition);
+    files->defined[number] = !err;
+    return err;
+}
+
+static int look(eventspace_run *run, size_t process, uint32_t rank)
+{
+    process_files *files = &run->processes[process];
+    eventspace_definition_reader *reader = &files->definitions;
+    eventspace_definition definition;
+    pastset_element *element =
+        files->shown.side
+            ? pastset_space_find(files->shown.side, EVENTSPACE_DEFINITIONS_NAME)
+            : NULL;
+    int err;
+
+    if (!element || strcmp(pastset_element_type(element)->text,
+                           EVENTSPACE_DEFINITIONS_TYPE) != 0)
+        return 0;
+    do {
+        err = eventspace_definition_next(reader, element, &definition);
+        if (!err)
+            err = take(run, process, rank, &definition);
+    } while (!err);
+    if (err == PASTSET_ENOMEM)
+        return err;
+    if (err != PASTSET_EAGAIN)
+        eventspace__problem_note(&files->shown, "its definitions: %s",
+                                 pastset_error());
+    if (reader->damaged)
+        eventspace__problem_note(&files->shown, "%s", reader->problem);
+    if (reader->cursor.lost)
+        eventspace__problem_note(&files->shown,
+                                 "its definitions: %llu are missing",
+                                 (unsigned long long)reader->cursor.lost);
+    return 0;
+}
+
+int eventspace__definitions_look(eventspace_run *run)
+{
+    uint32_t *ranked = calloc(run->map->process_count + 1u, sizeof(*ranked));
+    size_t before = run->definition_count;
+    int err = 0;
+
+    if (!ranked)
+        return pastset_no_memory("for the names of processes");
+    paths_map_rank_processes(run->map, ranked);
+    for (uint32_t rank = 0; rank < run->map->process_count && !err; rank++)
+        err = look(run, ranked[rank], rank);
+    if (run->definition_count > before)
+        qsort(run->definitions, run->definition_count,
+              sizeof(*run->definitions), compare_ids);
+    free(ranked);
+    return err;
+}

@@ -1,0 +1,12 @@
+/* nearest_word.h - "did you mean": the word that somebody probably meant. */
+#ifndef PATHS_NEAREST_WORD_H
+#define PATHS_NEAREST_WORD_H
+
+#include <stddef.h>
+
+/* The one of `count` words that `word` was probably meant to be; NULL: none is
+ * near. */
+const char *paths_nearest_word(const char *word, const char *const *words,
+                               size_t count);
+
+#endif

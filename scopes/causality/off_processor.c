@@ -1,0 +1,255 @@
+/* off_processor.c - reading what processes recorded of their threads'
+ * scheduling; see off_processor.h. A damaged file may say anything: threads,
+ * kinds and times that there cannot be are left out. */
+#include "scopes/causality/off_processor.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "eventspace/collect/scheduling.h"
+#include "pastset/array.h"
+#include "pastset/status.h"
+
+#define BLOCK 1024 /* tuples that are read at once */
+
+/* One tuple of a thread, until they are put in order. */
+typedef struct found {
+    uint32_t thread;
+    scopes_off off;
+} found;
+
+typedef struct reading {
+    const scopes_topology *topology;
+    const scopes_clocks *clocks;
+    scopes_scheduling *scheduling;
+    found *all;
+    size_t count;
+    uint32_t process;
+} reading;
+
+static int no_memory(void)
+{
+    return pastset_no_memory("for the threads' scheduling");
+}
+
+/* --- one process --- */
+
+static bool is_here(const reading *r, uint32_t thread)
+{
+    const scopes_topology *topology = r->topology;
+
+    return thread < topology->thread_count &&
+           topology->threads[thread] != PATHS_NONE &&
+           topology->map->nodes[topology->threads[thread]].process ==
+               r->process;
+}
+
+/* Its part of a time, when that was so many ticks of as many; of long times it
+ * is rounded, but never more than is left. */
+static int64_t part_ns(int64_t ns, uint64_t ticks, uint64_t all,
+                       int64_t left_ns)
+{
+    double part = (double)ns * ((double)ticks / (double)all);
+
+    return part < (double)left_ns ? (int64_t)part : left_ns;
+}
+
+static int add_off(reading *r, const eventspace_scheduling *tuple)
+{
+    uint64_t ticks = tuple->end - tuple->start;
+    scopes_off off = {
+        .start_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start),
+        .end_ns = scopes_clocks_ns(r->clocks, r->process, tuple->end),
+        .preemptions = tuple->preemptions,
+        .sleeps = tuple->sleeps,
+        .unknown = tuple->kind == EVENTSPACE_THREAD_UNKNOWN};
+    int64_t all_ns;
+    found *more;
+
+    if (tuple->end <= tuple->start || off.end_ns <= off.start_ns ||
+        tuple->runnable > ticks || tuple->sleeping > ticks - tuple->runnable)
+        return 0;
+    more = pastset_array_grow(r->all, r->count, sizeof(*more));
+    if (!more)
+        return no_memory();
+    r->all = more;
+    all_ns = off.end_ns - off.start_ns;
+    off.runnable_ns = part_ns(all_ns, tuple->runnable, ticks, all_ns);
+    off.sleeping_ns =
+        part_ns(all_ns, tuple->sleeping, ticks, all_ns - off.runnable_ns);
+    r->all[r->count++] = (found){tuple->thread, off};
+    return 0;
+}
+
+static int add(reading *r, const eventspace_scheduling *tuple)
+{
+    scopes_thread_life *life;
+
+    if (!is_here(r, tuple->thread) || tuple->kind >= EVENTSPACE_THREAD_KINDS)
+        return 0;
+    life = &r->scheduling->threads[tuple->thread];
+    life->is_known = true;
+    switch ((eventspace_scheduling_kind)tuple->kind) {
+    case EVENTSPACE_THREAD_BEGAN:
+        life->has_begun = true;
+        life->begin_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start);
+        return 0;
+    case EVENTSPACE_THREAD_ENDED:
+        life->has_ended = true;
+        life->end_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start);
+        life->operations = tuple->operations;
+        return 0;
+    default:
+        return add_off(r, tuple);
+    }
+}
+
+static int read_element(reading *r, pastset_element *element)
+{
+    eventspace_scheduling tuples[BLOCK];
+    pastset_cursor cursor = {0};
+    size_t count;
+    int err = 0;
+
+    while (err == 0 || err == PASTSET_EFORMAT) {
+        err = pastset_read_many(element, &cursor, tuples, BLOCK, &count);
+        for (size_t i = 0; i < count && !err; i++)
+            err = add(r, &tuples[i]);
+    }
+    return err == PASTSET_ENOMEM ? err : 0;
+}
+
+static int read_process(reading *r, eventspace_run *run)
+{
+    const eventspace_run_process *process =
+        eventspace_run_process_at(run, r->process);
+    pastset_space *space = process->side;
+    pastset_element *element =
+        process->has_meta && space
+            ? pastset_space_find(space, EVENTSPACE_SCHEDULING_NAME)
+            : NULL;
+
+    if (!element || strcmp(pastset_element_type(element)->text,
+                           EVENTSPACE_SCHEDULING_TYPE) != 0)
+        return 0;
+    return read_element(r, element);
+}
+
+/* --- all of them --- */
+
+static int compare(const void *left, const void *right)
+{
+    const found *a = left, *b = right;
+
+    if (a->thread != b->thread)
+        return a->thread < b->thread ? -1 : 1;
+    if (a->off.start_ns != b->off.start_ns)
+        return a->off.start_ns < b->off.start_ns ? -1 : 1;
+    return 0;
+}
+
+/* Hands each thread its part, without what overlaps. */
+static int order(reading *r)
+{
+    scopes_scheduling *s = r->scheduling;
+    size_t kept = 0;
+
+    s->offs = calloc(r->count + 1, sizeof(*s->offs));
+    if (!s->offs)
+        return no_memory();
+    if (r->count)
+        qsort(r->all, r->count, sizeof(*r->all), compare);
+    for (size_t i = 0; i < r->count; i++) {
+        scopes_thread_life *life = &s->threads[r->all[i].thread];
+        if (!life->offs)
+            life->offs = &s->offs[kept];
+        if (life->off_count &&
+            r->all[i].off.start_ns < s->offs[kept - 1].end_ns)
+            continue;
+        s->offs[kept++] = r->all[i].off;
+        life->off_count++;
+    }
+    return 0;
+}
+
+int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
+                           const scopes_topology *topology,
+                           const scopes_clocks *clocks)
+{
+    reading r = {.topology = topology, .clocks = clocks};
+    int err = 0;
+
+    *out = NULL;
+    r.scheduling = calloc(1, sizeof(*r.scheduling));
+    if (!r.scheduling)
+        return no_memory();
+    r.scheduling->thread_count = topology->thread_count;
+    r.scheduling->threads = calloc((size_t)topology->thread_count + 1,
+                                   sizeof(*r.scheduling->threads));
+    if (!r.scheduling->threads)
+        err = no_memory();
+    for (; r.process < topology->map->process_count && !err; r.process++)
+        err = read_process(&r, run);
+    if (!err)
+        err = order(&r);
+    free(r.all);
+    if (err)
+        scopes_scheduling_destroy(r.scheduling);
+    else
+        *out = r.scheduling;
+    return err;
+}
+
+void scopes_scheduling_destroy(scopes_scheduling *scheduling)
+{
+    if (!scheduling)
+        return;
+    free(scheduling->threads);
+    free(scheduling->offs);
+    free(scheduling);
+}
+
+/* --- asking --- */
+
+/* What is certain of an amount, when a part of the time is not asked for. */
+static int64_t at_least(int64_t amount_ns, int64_t outside_ns)
+{
+    return amount_ns > outside_ns ? amount_ns - outside_ns : 0;
+}
+
+scopes_off_time scopes_off_between(const scopes_thread_life *life, size_t *at,
+                                   int64_t from_ns, int64_t to_ns)
+{
+    scopes_off_time sum = {0};
+
+    while (*at < life->off_count && life->offs[*at].end_ns <= from_ns)
+        ++*at;
+    for (size_t i = *at; i < life->off_count; i++) {
+        const scopes_off *off = &life->offs[i];
+        int64_t outside_ns = 0;
+        if (off->start_ns >= to_ns)
+            break;
+        if (off->start_ns < from_ns)
+            outside_ns += from_ns - off->start_ns;
+        if (off->end_ns > to_ns)
+            outside_ns += off->end_ns - to_ns;
+        sum.runnable_ns += at_least(off->runnable_ns, outside_ns);
+        sum.sleeping_ns += at_least(off->sleeping_ns, outside_ns);
+    }
+    return sum;
+}
+
+scopes_off_time scopes_off_within(const scopes_thread_life *life,
+                                  int64_t from_ns, int64_t to_ns)
+{
+    size_t low = 0, high = life->off_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (life->offs[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return scopes_off_between(life, &low, from_ns, to_ns);
+}

@@ -1,0 +1,71 @@
+/* scheduling_app.c - threads that compute, sleep and lose their processor, and
+ * say how much.
+ *
+ *     scheduling_app MILLISECONDS
+ *
+ * Each thread writes to the element `all`, uses a processor for that time,
+ * sleeps for as long, and writes again; then it computes once more. It prints
+ *
+ *     THREAD PROCESSOR_NS ASLEEP_NS WALL_NS
+ *
+ * by its own clocks, from before its first statement to after its last but
+ * one: the clock of its processor time knows nothing of EventSpace. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "eventspace/eventspace.h"
+
+static int64_t now_ns(clockid_t clock)
+{
+    struct timespec t;
+
+    clock_gettime(clock, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+static void compute(int64_t ns)
+{
+    int64_t until = now_ns(CLOCK_THREAD_CPUTIME_ID) + ns;
+
+    while (now_ns(CLOCK_THREAD_CPUTIME_ID) < until)
+        ;
+}
+
+static int worker(paths_thread *self, void *argument)
+{
+    int64_t ns = *(int64_t *)argument, slept_ns;
+    int64_t processor_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
+    int64_t wall_ns = now_ns(CLOCK_MONOTONIC);
+    struct timespec nap = {ns / 1000000000, ns % 1000000000};
+    uint64_t tuple = 1;
+    paths_path *all;
+    int err = paths_open(&all, self, "all");
+
+    compute(ns);
+    if (!err)
+        err = paths_write(all, &tuple, sizeof(tuple));
+    slept_ns = now_ns(CLOCK_MONOTONIC);
+    nanosleep(&nap, NULL);
+    slept_ns = now_ns(CLOCK_MONOTONIC) - slept_ns;
+    if (!err)
+        err = paths_write(all, &tuple, sizeof(tuple));
+    compute(ns);
+    processor_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - processor_ns;
+    wall_ns = now_ns(CLOCK_MONOTONIC) - wall_ns;
+    printf("%u %lld %lld %lld\n", paths_thread_number(self),
+           (long long)processor_ns, (long long)slept_ns, (long long)wall_ns);
+    fflush(stdout);
+    return err;
+}
+
+int main(int argc, char **argv)
+{
+    int64_t ns = argc > 1 ? strtoll(argv[1], NULL, 10) * 1000000 : 0;
+    eventspace *es;
+    int err = eventspace_start(&es);
+
+    if (!err)
+        err = eventspace_program(es, "*", worker, &ns);
+    return eventspace_finish(es, err);
+}

@@ -1,0 +1,15 @@
+# eventspace import; included from tests/CMakeLists.txt.
+es_test(viewer/import_test
+        SOURCES viewer/otf2_make.c support/command.c support/scratch.c
+        LINKS PkgConfig::JANSSON PkgConfig::OTF2 m)
+if(TARGET viewer_import_test)
+  add_dependencies(viewer_import_test eventspace_cli)
+endif()
+if(suites)
+  find_program(NODE NAMES node nodejs REQUIRED)
+  add_test(NAME viewer/import_mpi
+           COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/viewer/import_mpi_test.mjs
+                   ${CMAKE_BINARY_DIR}/bin
+                   ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_token.c)
+  set_tests_properties(viewer/import_mpi PROPERTIES TIMEOUT 300)
+endif()

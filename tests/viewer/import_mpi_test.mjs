@@ -1,0 +1,183 @@
+// import_mpi_test.mjs - an MPI program that knows nothing of EventSpace, traced
+// by EZTrace under both MPIs, imported, and its critical path compared with the
+// one worked out by hand.
+//
+//     import_mpi_test.mjs BIN MPI_TOKEN.c
+//
+// A token goes around the ranks, and only the one that has it works. Which way
+// the path took also depends on who was preempted when, so it is worked out here
+// from the events that `otf2-print` prints, by the rule alone: backwards from
+// the thread that ended last, at each operation on to whoever came later, the
+// sender of a message or the last rank of a collective.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'child_process';
+import {existsSync, mkdtempSync, readdirSync, rmSync} from 'fs';
+import {tmpdir} from 'os';
+import {join, resolve} from 'path';
+
+const [bin, source] = process.argv.slice(2).map(path => resolve(path));
+const folder = mkdtempSync(join(tmpdir(), 'eventspace-import-'));
+process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
+const ranks = 3, rounds = 10;
+
+function output(program, ...words) {
+  const done = spawnSync(program, words, {cwd: folder, encoding: 'utf8',
+    maxBuffer: 1 << 28, timeout: 120000, env: {...process.env,
+      OMPI_ALLOW_RUN_AS_ROOT: '1', OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1',
+      OMPI_MCA_rmaps_base_oversubscribe: '1'}});
+  assert.equal(done.status, 0,
+               `${program} ${words.join(' ')}: ${done.stderr} ${done.stdout}`);
+  return done.stdout;
+}
+
+const eventspace = (...words) => output(join(bin, 'eventspace'), ...words);
+const rows = (...words) =>
+  JSON.parse(eventspace('view', ...words, '--format=json')).rows;
+
+/* --- the trace, by otf2-print --- */
+
+// By location: [{kind, time, rest}], in the order of the file.
+function eventsOf(trace) {
+  const by = new Map();
+  for (const line of output('otf2-print', trace).split('\n')) {
+    const found = /^([A-Z_]+) +(\d+) +(\d+) +(.*)$/.exec(line);
+    if (!found)
+      continue;
+    const [, kind, location, time, rest] = found;
+    if (!by.has(location))
+      by.set(location, []);
+    by.get(location).push({kind, time: Number(time), rest});
+  }
+  return [...by.entries()].sort((a, b) => a[0] - b[0]).map(([, list]) => list);
+}
+
+// The calls of MPI of a rank: {start, end, send, receive, collective}, the
+// ranks of its peers; and when its thread began and ended.
+function callsOf(events) {
+  const calls = [];
+  const when = kind => events.find(event => event.kind === kind).time;
+  const life = {begin: when('THREAD_BEGIN'), end: when('THREAD_END')};
+  let call;
+  for (const {kind, time, rest} of events) {
+    const name = /^Region: "(MPI_\w+)"/.exec(rest)?.[1];
+    const peer = Number(/^(?:Sender|Receiver): (\d+)/.exec(rest)?.[1]);
+    if (kind === 'ENTER' && name)
+      call = {name, start: time};
+    else if (kind === 'MPI_SEND')
+      call.send = peer;
+    else if (kind === 'MPI_RECV')
+      call.receive = peer;
+    else if (kind === 'MPI_COLLECTIVE_END')
+      call.collective = true;
+    else if (kind === 'LEAVE' && name)
+      calls.push({...call, end: time});
+  }
+  return {calls, life};
+}
+
+/* --- the path, by hand --- */
+
+// The n-th message from a to b is received by the n-th receive, and the n-th
+// collective of each is one. Times have been aligned.
+function pathOf(all) {
+  const found = {computing: all.map(() => 0), operations: 0, links: 0};
+  const nth = (rank, is) => all[rank].calls.filter(is);
+  const sent = (a, b) => nth(a, call => call.send === b);
+  const got = (a, b) => nth(b, call => call.receive === a);
+  const joined = rank => nth(rank, call => call.collective);
+  const cameLater = (rank, call) => {
+    if (call.receive !== undefined) {
+      const at = got(call.receive, rank).indexOf(call);
+      const send = sent(call.receive, rank)[at];
+      return send.start > call.start ? [call.receive, send.start] : undefined;
+    }
+    if (!call.collective)
+      return undefined;
+    const at = joined(rank).indexOf(call);
+    const starts = all.map((_, other) => joined(other)[at].start);
+    const last = starts.indexOf(Math.max(...starts));
+    return last === rank ? undefined : [last, starts[last]];
+  };
+  const ends = all.map(({life}) => life.end);
+  let rank = ends.indexOf(Math.max(...ends)), now = ends[rank];
+  for (;;) {
+    const call = all[rank].calls.filter(({end}) => end <= now).at(-1);
+    found.links++;
+    if (!call) {
+      found.computing[rank] += now - all[rank].life.begin;
+      return found;
+    }
+    found.computing[rank] += now - call.end;
+    const [other, since] = cameLater(rank, call) ?? [rank, call.start];
+    found.operations += call.end - Math.min(since, call.end);
+    [rank, now] = [other, Math.min(since, call.end)];
+  }
+}
+
+/* --- both --- */
+
+function check(name, mpicc, mpirun, plugin) {
+  const program = join(folder, name), run = join(folder, `${name}.run`);
+  output(mpicc, '-O1', '-o', program, source);
+  output(mpirun, '-n', `${ranks}`, 'eztrace', '-t', plugin, '-o',
+         join(folder, `${name}.traces`), program, `${rounds}`);
+  const [inside] = readdirSync(join(folder, `${name}.traces`));
+  const trace = join(folder, `${name}.traces`, inside, 'eztrace_log.otf2');
+  assert.ok(existsSync(trace));
+  const report = JSON.parse(eventspace('import', trace, '--output', run,
+                                       '--format=json'));
+  const count = what => report.find(row => row.what === what)?.count;
+  const traced = eventsOf(trace).map(callsOf);
+
+  assert.equal(count('processes'), ranks);
+  assert.equal(count('messages'), ranks * rounds);
+  assert.equal(count('collectives'), 2 * ranks);
+  assert.equal(count('unmatched sends'), undefined);
+  assert.equal(count('operations'),
+               traced.reduce((sum, {calls}) => sum + calls.length, 0));
+
+  // Every process's clock was aligned, or all are one.
+  const clocks = JSON.parse(eventspace('clock', run, '--format=json'));
+  for (const {how} of clocks.processes)
+    assert.notEqual(how, 'wall clock');
+
+  // The operations of the run are the calls of the trace, to the tick; and of
+  // their times by one clock, what is a tick of each rank is known.
+  const tuples = eventspace('view', run, 'tuples', '--format=csv').trim()
+    .split('\r\n').map(line => line.split(','));
+  const at = name => tuples[0].indexOf(name);
+  const aligned = traced.map(({calls, life}, rank) => {
+    const own = tuples.filter(row => row[at('process')] === `P_${rank}` &&
+                                     row[at('verb')] !== 'region')
+      .map(row => ['start_ticks', 'end_ticks', 'start_ns', 'end_ns']
+        .map(name => Number(row[at(name)])))
+      .sort((a, b) => a[0] - b[0]);
+    assert.deepEqual(own.map(([start, end]) => [start, end]),
+                     calls.map(({start, end}) => [start, end]));
+    const [first, last] = [own[0], own.at(-1)];
+    const slope = (last[3] - first[2]) / (last[1] - first[0]);
+    const ns = ticks => first[2] + (ticks - first[0]) * slope;
+    return {
+      calls: calls.map((call, i) =>
+        ({...call, start: own[i][2], end: own[i][3]})),
+      life: {begin: ns(life.begin), end: ns(life.end)},
+    };
+  });
+
+  const wanted = pathOf(aligned);
+  const path = rows(run, 'critical-path');
+  const sum = list => list.reduce((all, row) => all + row.total_ns, 0);
+  const near = (what, has, is) =>
+    assert.ok(Math.abs(has - is) <= 5 * wanted.links,
+              `${name}: ${what}: ${has} ns on the path, ${is} by hand`);
+  wanted.computing.forEach((ns, rank) =>
+    near(`rank ${rank}, computing`,
+         sum(path.filter(row => row.kind === 'computing' &&
+                                row.process === `P_${rank}`)), ns));
+  near('operations', sum(path.filter(row => row.kind !== 'computing')),
+       wanted.operations);
+  console.log(`${name}: ${count('operations')} operations, as by hand`);
+}
+
+check('mpich', 'mpicc.mpich', 'mpirun.mpich', 'mpich');
+check('openmpi', 'mpicc.openmpi', 'mpirun.openmpi', 'openmpi');
