@@ -57,7 +57,7 @@ static int single(const arguments *a)
     result_facts facts = {
         .program = a->program, .options = &a->options, .threads = 1};
     program_result *result;
-    int err = result_create(&result);
+    int err = result_create(&result, a->program, &a->options);
 
     facts.seconds = -program_seconds();
     if (!err)
@@ -97,7 +97,7 @@ static int thread_first(const arguments *a, const program_options *options,
     result_facts facts = {
         .program = a->program, .options = options, .threads = options->threads};
     program_run run = {.options = options};
-    int err = result_create(&run.result);
+    int err = result_create(&run.result, a->program, options);
 
     if (err)
         goto done;

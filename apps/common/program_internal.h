@@ -48,12 +48,15 @@ typedef struct result_facts {
     double seconds;
 } result_facts;
 
-int result_create(program_result **out);
+/* With room on the disk for NAME.json, when the options have a directory. */
+int result_create(program_result **out, const program *p,
+                  const program_options *o);
+/* Removes a NAME.json that was not written. */
 void result_destroy(program_result *r);
 
-/* Writes NAME.json when the options have a directory, and the table to
- * standard output. Errors: what was kept when values were added; PASTSET_EIO,
+/* Prints the table to standard output, and writes NAME.json when the options
+ * have a directory; each also when the other one fails. Errors: what was kept when values were added; PASTSET_EIO,
  * PASTSET_ENOMEM. */
-int result_write(const program_result *r, const result_facts *facts);
+int result_write(program_result *r, const result_facts *facts);
 
 #endif

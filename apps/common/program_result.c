@@ -1,5 +1,6 @@
 /* program_result.c - named values, as JSON and as a table. */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
@@ -7,34 +8,120 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "apps/common/program_internal.h"
 #include "pastset/status.h"
 
+/* The room that is kept for NAME.json while the program computes, so that what
+ * fills the disk meanwhile (the trace, often) does not cost the results. */
+#define FILE_ROOM 16384
+
 struct program_result {
     json_t *values; /* an object: keeps the order in which they came */
-    int status;     /* of the first value that could not be added */
+    FILE *file;     /* NULL: no directory to write to, or written */
+    char name[PATH_MAX];
+    int status; /* of the first value that could not be added */
     char text[256];
 };
 
-int result_create(program_result **out)
-{
-    program_result *r = calloc(1, sizeof(*r));
+/* --- files --- */
 
-    *out = r;
-    if (r)
-        r->values = json_object();
-    if (!r || !r->values)
-        return pastset_no_memory("for the results");
+static int file_name(char *to, size_t size, const program_options *o,
+                     const char *name, const char *ending)
+{
+    int length = snprintf(to, size, "%s/%s%s", o->out, name, ending);
+
+    if (length < 0 || (size_t)length >= size)
+        return pastset_fail(PASTSET_EIO, "%s%s: %s", name, ending,
+                            strerror(ENAMETOOLONG));
     return 0;
 }
+
+static int file_open(FILE **out, const program_options *o, const char *file)
+{
+    *out = NULL;
+    if (mkdir(o->out, 0777) != 0 && errno != EEXIST)
+        return pastset_fail(PASTSET_EIO, "%s: %s", o->out, strerror(errno));
+    *out = fopen(file, "w");
+    if (!*out)
+        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+    return 0;
+}
+
+int program_file_open(FILE **out, const program_options *o, const char *name)
+{
+    char file[PATH_MAX];
+    int err = file_name(file, sizeof(file), o, name, "");
+
+    *out = NULL;
+    return err ? err : file_open(out, o, file);
+}
+
+int program_file_close(FILE *file, const char *name)
+{
+    bool bad = ferror(file) != 0;
+
+    if (fclose(file) != 0)
+        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
+    if (bad)
+        return pastset_fail(PASTSET_EIO, "%s: cannot write", name);
+    return 0;
+}
+
+/* --- results --- */
 
 void result_destroy(program_result *r)
 {
     if (!r)
         return;
+    if (r->file) {
+        fclose(r->file);
+        unlink(r->name);
+    }
     json_decref(r->values);
     free(r);
+}
+
+/* Opens NAME.json, with its room. */
+static int file_create(program_result *r, const program *p,
+                       const program_options *o)
+{
+    int err = file_name(r->name, sizeof(r->name), o, p->name, ".json");
+    int failed;
+
+    if (!err)
+        err = file_open(&r->file, o, r->name);
+    if (err)
+        return err;
+    do {
+        failed =
+            fallocate(fileno(r->file), FALLOC_FL_KEEP_SIZE, 0, FILE_ROOM) != 0;
+    } while (failed && errno == EINTR);
+    /* A file system that cannot keep room has to do without. */
+    if (failed && errno != EOPNOTSUPP && errno != ENOSYS)
+        return pastset_fail(PASTSET_EIO, "%s: %s", r->name, strerror(errno));
+    return 0;
+}
+
+int result_create(program_result **out, const program *p,
+                  const program_options *o)
+{
+    program_result *r = calloc(1, sizeof(*r));
+    int err = 0;
+
+    if (r)
+        r->values = json_object();
+    if (!r || !r->values)
+        err = pastset_no_memory("for the results");
+    else if (o->out)
+        err = file_create(r, p, o);
+    if (err) {
+        result_destroy(r);
+        r = NULL;
+    }
+    *out = r;
+    return err;
 }
 
 /* --- values --- */
@@ -83,35 +170,7 @@ int program_text(program_result *r, const char *name, const char *text)
     return add(r, name, json_string(text));
 }
 
-/* --- files --- */
-
-int program_file_open(FILE **out, const program_options *o, const char *name)
-{
-    char file[PATH_MAX];
-    int length = snprintf(file, sizeof(file), "%s/%s", o->out, name);
-
-    *out = NULL;
-    if (length < 0 || (size_t)length >= sizeof(file))
-        return pastset_fail(PASTSET_EIO, "%s: %s", name,
-                            strerror(ENAMETOOLONG));
-    if (mkdir(o->out, 0777) != 0 && errno != EEXIST)
-        return pastset_fail(PASTSET_EIO, "%s: %s", o->out, strerror(errno));
-    *out = fopen(file, "w");
-    if (!*out)
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
-    return 0;
-}
-
-int program_file_close(FILE *file, const char *name)
-{
-    bool bad = ferror(file) != 0;
-
-    if (fclose(file) != 0)
-        return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
-    if (bad)
-        return pastset_fail(PASTSET_EIO, "%s: cannot write", name);
-    return 0;
-}
+/* --- the file --- */
 
 static json_t *as_json(const program_result *r, const result_facts *facts)
 {
@@ -130,27 +189,28 @@ static json_t *as_json(const program_result *r, const result_facts *facts)
     return all;
 }
 
-static int json_write(const program_result *r, const result_facts *facts)
+static int json_write(program_result *r, const result_facts *facts)
 {
     json_t *all = as_json(r, facts);
-    char name[128];
-    FILE *file;
+    FILE *file = r->file;
+    bool written;
     int err;
 
     if (!all)
         return pastset_no_memory("for the results");
-    snprintf(name, sizeof(name), "%s.json", facts->program->name);
-    err = program_file_open(&file, facts->options, name);
-    if (!err) {
-        bool written =
-            json_dumpf(all, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) ==
-            0;
-        fputc('\n', file);
-        err = program_file_close(file, name);
-        if (!err && !written)
-            err = pastset_fail(PASTSET_EIO, "%s: cannot write", name);
-    }
+    written =
+        json_dumpf(all, file, JSON_INDENT(2) | JSON_REAL_PRECISION(17)) == 0;
     json_decref(all);
+    fputc('\n', file);
+    /* What is left of its room goes back. */
+    if (fflush(file) == 0 && ftruncate(fileno(file), ftello(file)) != 0)
+        written = false;
+    r->file = NULL;
+    err = program_file_close(file, r->name);
+    if (!err && !written)
+        err = pastset_fail(PASTSET_EIO, "%s: cannot write", r->name);
+    if (err)
+        unlink(r->name);
     return err;
 }
 
@@ -208,18 +268,19 @@ static void table_print(const program_result *r, const result_facts *facts)
     }
 }
 
-int result_write(const program_result *r, const result_facts *facts)
+int result_write(program_result *r, const result_facts *facts)
 {
     int err = 0;
 
     if (r->status)
         return pastset_fail(r->status, "%s", r->text);
-    if (facts->options->out)
-        err = json_write(r, facts);
-    if (err)
-        return err;
+    /* The table first: it is there when the file cannot be written. */
     table_print(r, facts);
     if (fflush(stdout) != 0 || ferror(stdout))
-        return pastset_fail(PASTSET_EIO, "standard output: cannot write");
-    return 0;
+        err = pastset_fail(PASTSET_EIO, "standard output: cannot write");
+    if (r->file) {
+        int file_err = json_write(r, facts);
+        err = err ? err : file_err;
+    }
+    return err;
 }
