@@ -35,6 +35,40 @@ bool eventspace__definition_attribute(const eventspace_definition *definition,
     return true;
 }
 
+const char *eventspace_definition_get(const eventspace_definition *definition,
+                                      const char *key)
+{
+    eventspace_attribute item;
+    size_t at = 0;
+
+    while (eventspace__definition_attribute(definition, &at, &item))
+        if (strcmp(item.key, key) == 0)
+            return item.value;
+    return NULL;
+}
+
+int eventspace_attributes_add(eventspace_attributes *attributes,
+                              const char *key, const char *value, bool html)
+{
+    size_t keys = strlen(key) + 1, values = strlen(value) + 1;
+    size_t bytes = attributes->bytes + 1 + keys + values;
+    char *at;
+
+    if (bytes > attributes->capacity) {
+        char *more = realloc(attributes->text, 2 * bytes);
+        if (!more)
+            return pastset_no_memory("for the attributes of a definition");
+        attributes->text = more;
+        attributes->capacity = 2 * bytes;
+    }
+    at = attributes->text + attributes->bytes;
+    *at = html ? '<' : '"';
+    memcpy(at + 1, key, keys);
+    memcpy(at + 1 + keys, value, values);
+    attributes->bytes = bytes;
+    return 0;
+}
+
 /* Whether that can be asked of any bytes. */
 static bool are_attributes(const char *bytes, size_t count)
 {

@@ -15,40 +15,8 @@
 typedef struct defining {
     eventspace_definition_each *each;
     void *context;
-    char *text; /* of attributes */
-    size_t capacity;
+    eventspace_attributes attributes;
 } defining;
-
-static int reserve(defining *d, size_t bytes)
-{
-    char *more;
-
-    if (bytes <= d->capacity)
-        return 0;
-    more = realloc(d->text, 2 * bytes);
-    if (!more)
-        return pastset_no_memory("for the definitions of a path map");
-    d->text = more;
-    d->capacity = 2 * bytes;
-    return 0;
-}
-
-static int attribute_put(defining *d, eventspace_definition *out,
-                         const char *key, const char *value, bool html)
-{
-    size_t keys = strlen(key) + 1, values = strlen(value) + 1;
-    int err = reserve(d, out->attribute_bytes + 1 + keys + values);
-    char *at;
-
-    if (err)
-        return err;
-    at = d->text + out->attribute_bytes;
-    *at = html ? '<' : '"';
-    memcpy(at + 1, key, keys);
-    memcpy(at + 1 + keys, value, values);
-    out->attribute_bytes += 1 + keys + values;
-    return 0;
-}
 
 /* `type`: of a wrapper; NULL. */
 static int give(defining *d, eventspace_definition what, const char *type,
@@ -56,13 +24,16 @@ static int give(defining *d, eventspace_definition what, const char *type,
 {
     int err = 0;
 
+    d->attributes.bytes = 0;
     if (type && type[0])
-        err = attribute_put(d, &what, "kind", type, false);
+        err = eventspace_attributes_add(&d->attributes, "kind", type, false);
     for (size_t i = 0; i < attributes->count && !err; i++) {
         const paths_attribute *item = &attributes->items[i];
-        err = attribute_put(d, &what, item->key, item->value, item->html);
+        err = eventspace_attributes_add(&d->attributes, item->key, item->value,
+                                        item->html);
     }
-    what.attributes = d->text;
+    what.attributes = d->attributes.text;
+    what.attribute_bytes = d->attributes.bytes;
     return err ? err : d->each(&what, d->context);
 }
 
@@ -117,7 +88,7 @@ static int give_head(defining *d, const paths_map *map)
 int eventspace_map_define(const paths_map *map,
                           eventspace_definition_each *each, void *context)
 {
-    defining d = {each, context, NULL, 0};
+    defining d = {.each = each, .context = context};
     int err = give_head(&d, map);
 
     for (uint32_t i = 0; i < map->process_count && !err; i++)
@@ -136,7 +107,7 @@ int eventspace_map_define(const paths_map *map,
                                          map->nodes[edge->to].name, NULL, 0},
                  NULL, &edge->attributes);
     }
-    free(d.text);
+    free(d.attributes.text);
     return err;
 }
 
@@ -303,8 +274,7 @@ static int take_process(eventspace_map_builder *b,
 
 static const char *type_of(const eventspace_definition *what)
 {
-    eventspace_attribute item;
-    size_t at = 0;
+    const char *type;
 
     switch (what->kind) {
     case EVENTSPACE_DEFINES_THREAD:
@@ -314,11 +284,8 @@ static const char *type_of(const eventspace_definition *what)
     case EVENTSPACE_DEFINES_COLLECTOR:
         return "collector";
     default:
-        while (eventspace__definition_attribute(what, &at, &item)) {
-            if (strcmp(item.key, "kind") == 0)
-                return item.value;
-        }
-        return "";
+        type = eventspace_definition_get(what, "kind");
+        return type ? type : "";
     }
 }
 

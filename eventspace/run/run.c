@@ -336,8 +336,7 @@ void eventspace_run_close(eventspace_run *run)
             pastset_space_close(run->processes[i].side);
         if (run->processes[i].drained)
             pastset_space_close(run->processes[i].drained);
-        free(run->processes[i].defined);
-        eventspace_definition_reader_fini(&run->processes[i].definitions);
+        eventspace__definitions_drop(&run->processes[i]);
     }
     for (size_t i = 0; i < run->definition_count; i++)
         free(run->definitions[i].name);

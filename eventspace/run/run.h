@@ -93,6 +93,16 @@ typedef struct eventspace_run_definition {
 const eventspace_run_definition *
 eventspace_run_definition_of(const eventspace_run *run, uint32_t id);
 
+/* What the messages of a process go by (EVENTSPACE_DEFINES_OPERATION and the
+ * like): how many it has defined, and the n-th, with ascending ids; and the one
+ * with an id, NULL when there is none. Valid until the next refresh, texts
+ * until the run is closed. */
+size_t eventspace_run_own_count(const eventspace_run *run, size_t process);
+const eventspace_definition *eventspace_run_own_at(const eventspace_run *run,
+                                                   size_t process, size_t n);
+const eventspace_definition *eventspace_run_own_of(const eventspace_run *run,
+                                                   size_t process, uint32_t id);
+
 /* A process that has come up and of whose files not all can be read: what was
  * in them is in no count, and how much that is is not known. Then how many such
  * processes there are. */

@@ -7,13 +7,21 @@
 
 #define EVENTSPACE_PATH_BYTES 4096
 
+/* Of a process's messages. `texts` holds its name and attributes. */
+typedef struct own_definition {
+    eventspace_definition shown;
+    char *texts;
+} own_definition;
+
 /* A process, with what is not shown of it. */
 typedef struct process_files {
     eventspace_run_process shown;
     pastset_space *drained;                   /* NULL: nothing was drained */
     pastset_space *side;                      /* of a mirror; NULL */
     eventspace_definition_reader definitions; /* those that are taken in */
-    bool *defined;                /* which ids of its own; NULL: none */
+    bool *defined;       /* which regions and marks; NULL: none */
+    own_definition *own; /* by id: what its messages go by */
+    size_t own_count;
     const eventspace_meta *clock; /* by which its ticks become times: its own
                                      meta or that of the reference process; NULL
                                      without meta */
@@ -44,6 +52,8 @@ void eventspace__problem_note(eventspace_run_process *process,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Gives back what a process has defined. */
+void eventspace__definitions_drop(process_files *files);
 /* Takes in what processes have defined since. Errors: PASTSET_ENOMEM. */
 int eventspace__definitions_look(eventspace_run *run);
 

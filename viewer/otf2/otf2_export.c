@@ -7,7 +7,8 @@
  * MpiRecv between the tracks of both collectors, there and back; the
  * communicator has all locations. A round of a collective is an
  * MpiCollectiveBegin and End in each of its threads, in a communicator of
- * these; a round of which not all is known has none.
+ * these; a round of which not all is known has none. A message of the program
+ * is one, in the communicator and with the tag that it had.
  *
  * OTF2 wants the records of one location after the other, each in the order of
  * time. They come as tracks go; so they are sorted (viewer__sorter) and written
@@ -48,8 +49,10 @@ typedef struct record {
     uint32_t kind;
     uint32_t what;  /* region, tag, or tree */
     uint32_t other; /* location of a message's other end, or root */
-    uint32_t bytes;
-    uint32_t operation; /* an OTF2_CollectiveOp */
+    uint64_t bytes;
+    uint32_t operation; /* an OTF2_CollectiveOp; of messages 0: that of all
+                           locations, or the number of a communicator of the
+                           program and one */
 } record;
 
 /* What is known of a location. */
@@ -80,6 +83,9 @@ typedef struct archive {
     communicator *communicators;
     uint32_t communicator_count;
     uint32_t *location_of; /* by thread; PATHS_NONE: none yet */
+    const char **programs; /* names of the program's communicators; NULL: no
+                              message came by it */
+    uint32_t program_count;
     uint32_t string_count;
     OTF2_Archive *otf2;
     OTF2_GlobalDefWriter *definitions;
@@ -210,22 +216,67 @@ static uint32_t tag_of(const archive *a, const viewer__event *event)
     return event->sequence * a->e->topology->thread_count + event->thread;
 }
 
-static int archive_flow(void *context, const viewer__flow *flow)
+/* The number of a communicator of the program is that of the record. */
+static int program_know(archive *a, const viewer__message *message)
 {
-    archive *a = context;
+    uint32_t number = message->end.key.communicator;
+
+    for (; a->program_count <= number; a->program_count++) {
+        const char **more =
+            pastset_array_grow(a->programs, a->program_count, sizeof(*more));
+        if (!more)
+            return no_memory();
+        a->programs = more;
+        more[a->program_count] = NULL;
+    }
+    a->programs[number] = message->communicator;
+    return 0;
+}
+
+/* A message of the program, of which one end may be missing. */
+static int archive_message(archive *a, const viewer__flow *flow)
+{
+    const scopes_message_end *end = &flow->message->end;
+    record send = begin_of(&flow->upper), receive = end_of(&flow->lower);
+    int err = program_know(a, flow->message);
+
+    send.kind = RECORD_SEND;
+    receive.kind = RECORD_RECEIVE;
+    send.what = receive.what = (uint32_t)end->key.tag;
+    send.bytes = receive.bytes = end->bytes;
+    send.operation = receive.operation = end->key.communicator + 1;
+    send.other = flow->lower.track != PATHS_NONE ? flow->lower.track
+                                                 : a->location_of[end->key.to];
+    receive.other = flow->upper.track != PATHS_NONE
+                        ? flow->upper.track
+                        : a->location_of[end->key.from];
+    if (!err && flow->upper.track != PATHS_NONE && send.other != PATHS_NONE)
+        err = viewer__sorter_add(a->sorter, &send);
+    if (!err && flow->lower.track != PATHS_NONE && receive.other != PATHS_NONE)
+        err = viewer__sorter_add(a->sorter, &receive);
+    return err;
+}
+
+static int archive_hop(archive *a, const viewer__flow *flow)
+{
     const viewer__event *event = flow->event;
     unsigned verb = event->operation;
     record there = begin_of(&flow->upper), back = end_of(&flow->lower);
     int err;
 
-    if (!flow->remote)
-        return 0;
     there.what = back.what = tag_of(a, event);
     there.bytes =
         verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE ? event->bytes : 0;
     back.bytes = verb == PASTSET_WRITE ? 0 : event->bytes;
     err = message(a, there, begin_of(&flow->lower));
     return err ? err : message(a, back, end_of(&flow->upper));
+}
+
+static int archive_flow(void *context, const viewer__flow *flow)
+{
+    if (flow->message)
+        return archive_message(context, flow);
+    return flow->remote ? archive_hop(context, flow) : 0;
 }
 
 /* --- rounds --- */
@@ -384,6 +435,12 @@ static OTF2_TimeStamp time_of(const archive *a, int64_t ns)
     return (OTF2_TimeStamp)(ns - a->zero_ns);
 }
 
+/* Behind those of the collectives. */
+static OTF2_CommRef comm_of(const archive *a, const record *r)
+{
+    return r->operation ? a->communicator_count + r->operation : EVERYBODY;
+}
+
 static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
                                    const record *r)
 {
@@ -395,10 +452,10 @@ static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
     case RECORD_LEAVE:
         return OTF2_EvtWriter_Leave(writer, NULL, at, r->what);
     case RECORD_SEND:
-        return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, EVERYBODY,
+        return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, comm_of(a, r),
                                       r->what, r->bytes);
     case RECORD_RECEIVE:
-        return OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other, EVERYBODY,
+        return OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other, comm_of(a, r),
                                       r->what, r->bytes);
     case RECORD_COLLECTIVE_BEGIN:
         return OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, at);
@@ -588,7 +645,7 @@ static int define_communicator(archive *a, uint32_t id, const char *name,
 }
 
 /* Group 0 has all locations, group 1 the same as ranks, and each collective has
- * one more. */
+ * one more. In communicators of the program, too, a location is its rank. */
 static int define_communicators(archive *a)
 {
     const scopes_topology *topology = a->e->topology;
@@ -609,6 +666,10 @@ static int define_communicators(archive *a)
         if (!err)
             err = define_communicator(a, i + 1, name, i + 2);
     }
+    for (uint32_t i = 0; i < a->program_count && !err; i++)
+        if (a->programs[i])
+            err = define_communicator(a, a->communicator_count + 1 + i,
+                                      a->programs[i], 1);
     return err;
 }
 
@@ -733,6 +794,7 @@ static void drop(archive *a)
     free(a->regions);
     free(a->communicators);
     free(a->location_of);
+    free(a->programs);
     viewer__sorter_destroy(a->sorter);
 }
 
