@@ -11,6 +11,7 @@
  *
  * What does not fit into a message is kept for the next one. */
 #include "scopes/wrappers/leaf_internal.h"
+#include "scopes/wrappers/leaf_messages_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -43,7 +44,8 @@ typedef struct traces_process {
     size_t process;    /* of the run's map */
     scopes_tail_reader *tail;
     pastset_cursor scheduling, definitions; /* what was given of them */
-    unsigned char *meta;                    /* the file, as it was sent */
+    leaf_messages *messages;
+    unsigned char *meta; /* the file, as it was sent */
     size_t meta_bytes;
     bool over;         /* its last message was given */
     size_t stream_end; /* the next stream whose end is to be told */
@@ -328,15 +330,17 @@ static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
             : NULL;
     unsigned char bytes[EVENTSPACE_DEFINITION_BYTES];
     size_t count = sizeof(bytes);
+    uint64_t capacity;
 
     if (!element || strcmp(pastset_element_type(element)->text,
                            EVENTSPACE_DEFINITIONS_TYPE) != 0)
         return true;
+    capacity = pastset_element_capacity(element);
     while (scopes__gather_capacity(w, 0) >= sizeof(bytes) + w->capacity / 2) {
         gather_part part = {.kind = SCOPES_RECORD_DEFINITION,
                             .index = h->definitions.next,
                             .count = 1,
-                            .span = 1};
+                            .span = capacity};
         if (pastset_read_next(element, &h->definitions, bytes, &count,
                               PASTSET_NOWAIT) != 0)
             return true;
@@ -437,7 +441,8 @@ static int process_put(traces *t, traces_process *h, gather_writer *w)
         meta_put(t, h, w);
     h->looked_ns = t->refreshed_ns;
     /* Little, and else it might never fit. */
-    told = definitions_put(t, h, w) && scheduling_put(t, h, w);
+    told = definitions_put(t, h, w) && scheduling_put(t, h, w) &&
+           scopes__leaf_messages_put(h->messages, w);
     err = tuples_pull(h, w, &empty);
     /* A definition comes before the first tuple that needs it. */
     told = definitions_put(t, h, w) && told;
@@ -616,6 +621,9 @@ static int processes_open(traces *t, const char *only)
             strcmp(eventspace_run_process_at(t->run, i)->name, only) != 0)
             continue;
         t->processes[t->count].process = i;
+        t->processes[t->count].messages = scopes__leaf_messages_make(t->run, i);
+        if (!t->processes[t->count].messages)
+            return no_memory();
         err = scopes_tail_reader_create(&t->processes[t->count].tail, t->run, i,
                                         &throttle);
         t->count += !err;
@@ -632,6 +640,7 @@ static void traces_fini(paths_stage *stage)
 
     for (size_t i = 0; i < t->count; i++) {
         scopes_tail_reader_destroy(t->processes[i].tail);
+        scopes__leaf_messages_destroy(t->processes[i].messages);
         for (size_t k = 0; k < t->processes[i].rest_count; k++)
             free(t->processes[i].rests[k].events);
         free(t->processes[i].rests);

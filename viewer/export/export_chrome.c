@@ -240,8 +240,6 @@ static int chrome_flow(void *context, const viewer__flow *flow)
     const viewer__end *lower = &flow->lower;
     int64_t at_ns = lower->start_ns;
 
-    if (flow->upper.track == PATHS_NONE || lower->track == PATHS_NONE)
-        return 0;
     if (flow->message && lower->end_ns > lower->start_ns)
         at_ns = lower->end_ns - 1; /* it is there when the call is over */
     put_flow_end(c, "s\"", flow, flow->upper.track, flow->upper.start_ns);

@@ -181,8 +181,7 @@ typedef struct viewer__end {
 } viewer__end;
 
 /* An operation goes from the slice of one collector to that of the next; or a
- * message from that of its sender to that of its receiver. Of these one may be
- * missing, its track PATHS_NONE. */
+ * message from that of its sender to that of its receiver. */
 typedef struct viewer__flow {
     uint64_t id; /* from 1 */
     bool remote;
@@ -242,8 +241,6 @@ int viewer__messages_claim(viewer__messages *messages,
                            const viewer__message **out, size_t *count);
 /* The slice of that operation is there: gives the flows that end in it. */
 int viewer__messages_place(viewer__messages *messages, const viewer__end *at);
-/* Gives those of which the other end has not come. */
-int viewer__messages_end(viewer__messages *messages);
 
 /* --- export_names.c --- */
 

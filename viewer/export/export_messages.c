@@ -191,23 +191,13 @@ int viewer__messages_claim(viewer__messages *m, const viewer__event *event,
 static int give(viewer__messages *m, const viewer__message *message,
                 const viewer__end *sent, const viewer__end *received)
 {
-    static const viewer__end none = {.track = PATHS_NONE};
-
     if (!m->sink->flow)
         return 0;
-    return m->sink->flow(m->context,
-                         &(viewer__flow){.id = ++*m->flow_count,
-                                         .remote = true,
-                                         .upper = sent ? *sent : none,
-                                         .lower = received ? *received : none,
-                                         .message = message});
-}
-
-static int give_alone(viewer__messages *m, const viewer__message *message,
-                      const viewer__end *at)
-{
-    return message->end.is_received ? give(m, message, NULL, at)
-                                    : give(m, message, at, NULL);
+    return m->sink->flow(m->context, &(viewer__flow){.id = ++*m->flow_count,
+                                                     .remote = true,
+                                                     .upper = *sent,
+                                                     .lower = *received,
+                                                     .message = message});
 }
 
 static int wait_for_other(viewer__messages *m, const viewer__message *message,
@@ -238,12 +228,12 @@ static int place(viewer__messages *m, const viewer__message *message,
     int err;
 
     if (message->end.key.ordinal == EVENTSPACE_MESSAGE_UNKNOWN)
-        return give_alone(m, message, at);
+        return 0;
     HASH_FIND(hh, m->by_key, &message->end.key, sizeof(w->key), w);
     if (!w)
         return wait_for_other(m, message, at);
     if (w->message.end.is_received == message->end.is_received)
-        return give_alone(m, message, at); /* of a damaged file */
+        return 0; /* of a damaged file */
     HASH_DEL(m->by_key, w);
     err = w->message.end.is_received ? give(m, message, at, &w->at)
                                      : give(m, message, &w->at, at);
@@ -257,18 +247,5 @@ int viewer__messages_place(viewer__messages *m, const viewer__end *at)
 
     for (size_t i = 0; i < m->claimed_count && !err; i++)
         err = place(m, &m->claimed[i], at);
-    return err;
-}
-
-int viewer__messages_end(viewer__messages *m)
-{
-    waiting *w, *next;
-    int err = 0;
-
-    HASH_ITER(hh, m->by_key, w, next)
-    {
-        if (!err)
-            err = give_alone(m, &w->message, &w->at);
-    }
     return err;
 }

@@ -491,8 +491,6 @@ static int end_all(tracks *t)
         err = end_lanes(t, t->of_scheduling, t->threads);
     if (!err)
         err = end_lanes(t, t->of_collectors, t->ids);
-    if (!err)
-        err = viewer__messages_end(t->messages);
     return err ? err : viewer__counters_end(t->counters, *t->last_ns);
 }
 

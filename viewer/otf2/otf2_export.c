@@ -18,6 +18,7 @@
  * then what begins, in the order in which it does. `tie` says that: below zero
  * are ends, by their depth. */
 #include "viewer/export/export_internal.h"
+#include "viewer/otf2/otf2_order_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -38,7 +39,8 @@ typedef enum record_kind {
     RECORD_ENTER,
     RECORD_LEAVE,
     RECORD_SEND,
-    RECORD_RECEIVE,
+    RECORD_RECEIVE, /* of a request, if it has one */
+    RECORD_REQUEST,
     RECORD_COLLECTIVE_BEGIN,
     RECORD_COLLECTIVE_END,
 } record_kind;
@@ -53,6 +55,7 @@ typedef struct record {
     uint32_t operation; /* an OTF2_CollectiveOp; of messages 0: that of all
                            locations, or the number of a communicator of the
                            program and one */
+    uint64_t request;   /* its id; 0: none */
 } record;
 
 /* What is known of a location. */
@@ -86,6 +89,7 @@ typedef struct archive {
     const char **programs; /* names of the program's communicators; NULL: no
                               message came by it */
     uint32_t program_count;
+    otf2_order *order;
     uint32_t string_count;
     OTF2_Archive *otf2;
     OTF2_GlobalDefWriter *definitions;
@@ -108,7 +112,9 @@ static int by_place(const void *left, const void *right)
         return a->location < b->location ? -1 : 1;
     if (a->at_ns != b->at_ns)
         return a->at_ns < b->at_ns ? -1 : 1;
-    return a->tie < b->tie ? -1 : a->tie > b->tie;
+    if (a->tie != b->tie)
+        return a->tie < b->tie ? -1 : 1;
+    return a->request < b->request ? -1 : a->request > b->request;
 }
 
 /* The order of what begins at one moment: `step` of 0 to 3 of a slice. */
@@ -162,41 +168,6 @@ static int region_know(archive *a, const viewer__name *name)
     return a->regions[name->id].name ? 0 : no_memory();
 }
 
-static int archive_slice(void *context, const viewer__slice *slice)
-{
-    archive *a = context;
-    viewer__end at = {slice->track->id, slice->depth, slice->number,
-                      slice->start_ns, slice->end_ns};
-    record enter = {.at_ns = slice->start_ns,
-                    .tie = begins(slice->number, 0),
-                    .location = slice->track->id,
-                    .kind = RECORD_ENTER,
-                    .what = slice->name->id};
-    record leave = enter;
-    int err = region_know(a, slice->name);
-
-    leave.kind = RECORD_LEAVE;
-    leave.at_ns = slice->end_ns;
-    leave.tie = ends(&at, 3);
-    if (!err)
-        err = viewer__sorter_add(a->sorter, &enter);
-    return err ? err : viewer__sorter_add(a->sorter, &leave);
-}
-
-static int message(archive *a, record send, record receive)
-{
-    int err;
-
-    send.kind = RECORD_SEND;
-    receive.kind = RECORD_RECEIVE;
-    send.other = receive.location;
-    receive.other = send.location;
-    receive.what = send.what;
-    receive.bytes = send.bytes;
-    err = viewer__sorter_add(a->sorter, &send);
-    return err ? err : viewer__sorter_add(a->sorter, &receive);
-}
-
 static record begin_of(const viewer__end *end)
 {
     return (record){.location = end->track,
@@ -210,11 +181,7 @@ static record end_of(const viewer__end *end)
         .location = end->track, .at_ns = end->end_ns, .tie = ends(end, 1)};
 }
 
-/* The tag names the operation, so that no other message can be taken for it. */
-static uint32_t tag_of(const archive *a, const viewer__event *event)
-{
-    return event->sequence * a->e->topology->thread_count + event->thread;
-}
+/* --- messages of the program --- */
 
 /* The number of a communicator of the program is that of the record. */
 static int program_know(archive *a, const viewer__message *message)
@@ -233,50 +200,104 @@ static int program_know(archive *a, const viewer__message *message)
     return 0;
 }
 
-/* A message of the program, of which one end may be missing. */
-static int archive_message(archive *a, const viewer__flow *flow)
+static int receive_add(archive *a, const viewer__message *message,
+                       const viewer__end *at, record receive)
 {
-    const scopes_message_end *end = &flow->message->end;
-    record send = begin_of(&flow->upper), receive = end_of(&flow->lower);
-    int err = program_know(a, flow->message);
+    record request = begin_of(at);
+    otf2_requests requests;
+    int err = viewer__otf2_order_next(a->order, &message->end.key, &requests);
+
+    request.kind = RECORD_REQUEST;
+    request.location = receive.location;
+    request.request = requests.first;
+    receive.request = requests.own;
+    for (uint32_t i = 0; i < requests.count && !err; i++, request.request++)
+        err = viewer__sorter_add(a->sorter, &request);
+    return err ? err : viewer__sorter_add(a->sorter, &receive);
+}
+
+/* An end of a message, which is in the location of its thread, as the other one
+ * means that by its rank. */
+static int archive_end(archive *a, const viewer__message *message,
+                       const viewer__end *at)
+{
+    const scopes_message_end *end = &message->end;
+    record r = end->is_received ? end_of(at) : begin_of(at);
+    int err = program_know(a, message);
+
+    r.kind = end->is_received ? RECORD_RECEIVE : RECORD_SEND;
+    r.location = a->location_of[end->is_received ? end->key.to : end->key.from];
+    r.other = a->location_of[end->is_received ? end->key.from : end->key.to];
+    r.what = (uint32_t)end->key.tag;
+    r.bytes = end->bytes;
+    r.operation = end->key.communicator + 1;
+    if (err || r.location == PATHS_NONE || r.other == PATHS_NONE)
+        return err;
+    return end->is_received ? receive_add(a, message, at, r)
+                            : viewer__sorter_add(a->sorter, &r);
+}
+
+/* --- slices and flows --- */
+
+static int archive_slice(void *context, const viewer__slice *slice)
+{
+    archive *a = context;
+    viewer__end at = {slice->track->id, slice->depth, slice->number,
+                      slice->start_ns, slice->end_ns};
+    record enter = {.at_ns = slice->start_ns,
+                    .tie = begins(slice->number, 0),
+                    .location = slice->track->id,
+                    .kind = RECORD_ENTER,
+                    .what = slice->name->id};
+    record leave = enter;
+    int err = region_know(a, slice->name);
+
+    leave.kind = RECORD_LEAVE;
+    leave.at_ns = slice->end_ns;
+    leave.tie = ends(&at, 3);
+    if (!err)
+        err = viewer__sorter_add(a->sorter, &enter);
+    for (size_t i = 0; i < slice->message_count && !err; i++)
+        err = archive_end(a, &slice->messages[i], &at);
+    return err ? err : viewer__sorter_add(a->sorter, &leave);
+}
+
+static int message(archive *a, record send, record receive)
+{
+    int err;
 
     send.kind = RECORD_SEND;
     receive.kind = RECORD_RECEIVE;
-    send.what = receive.what = (uint32_t)end->key.tag;
-    send.bytes = receive.bytes = end->bytes;
-    send.operation = receive.operation = end->key.communicator + 1;
-    send.other = flow->lower.track != PATHS_NONE ? flow->lower.track
-                                                 : a->location_of[end->key.to];
-    receive.other = flow->upper.track != PATHS_NONE
-                        ? flow->upper.track
-                        : a->location_of[end->key.from];
-    if (!err && flow->upper.track != PATHS_NONE && send.other != PATHS_NONE)
-        err = viewer__sorter_add(a->sorter, &send);
-    if (!err && flow->lower.track != PATHS_NONE && receive.other != PATHS_NONE)
-        err = viewer__sorter_add(a->sorter, &receive);
-    return err;
+    send.other = receive.location;
+    receive.other = send.location;
+    receive.what = send.what;
+    receive.bytes = send.bytes;
+    err = viewer__sorter_add(a->sorter, &send);
+    return err ? err : viewer__sorter_add(a->sorter, &receive);
 }
 
-static int archive_hop(archive *a, const viewer__flow *flow)
+/* The tag names the operation, so that no other message can be taken for it. */
+static uint32_t tag_of(const archive *a, const viewer__event *event)
 {
+    return event->sequence * a->e->topology->thread_count + event->thread;
+}
+
+static int archive_flow(void *context, const viewer__flow *flow)
+{
+    archive *a = context;
     const viewer__event *event = flow->event;
-    unsigned verb = event->operation;
+    unsigned verb = event ? event->operation : 0;
     record there = begin_of(&flow->upper), back = end_of(&flow->lower);
     int err;
 
+    if (!flow->remote || flow->message)
+        return 0;
     there.what = back.what = tag_of(a, event);
     there.bytes =
         verb == PASTSET_WRITE || verb == PASTSET_EXCHANGE ? event->bytes : 0;
     back.bytes = verb == PASTSET_WRITE ? 0 : event->bytes;
     err = message(a, there, begin_of(&flow->lower));
     return err ? err : message(a, back, end_of(&flow->upper));
-}
-
-static int archive_flow(void *context, const viewer__flow *flow)
-{
-    if (flow->message)
-        return archive_message(context, flow);
-    return flow->remote ? archive_hop(context, flow) : 0;
 }
 
 /* --- rounds --- */
@@ -455,8 +476,14 @@ static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
         return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, comm_of(a, r),
                                       r->what, r->bytes);
     case RECORD_RECEIVE:
-        return OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other, comm_of(a, r),
-                                      r->what, r->bytes);
+        return r->request
+                   ? OTF2_EvtWriter_MpiIrecv(writer, NULL, at, r->other,
+                                             comm_of(a, r), r->what, r->bytes,
+                                             r->request)
+                   : OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other,
+                                            comm_of(a, r), r->what, r->bytes);
+    case RECORD_REQUEST:
+        return OTF2_EvtWriter_MpiIrecvRequest(writer, NULL, at, r->request);
     case RECORD_COLLECTIVE_BEGIN:
         return OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, at);
     default:
@@ -743,7 +770,8 @@ static int collect(archive *a)
     int err;
 
     a->location_of = malloc(((size_t)threads + 1) * sizeof(uint32_t));
-    if (!a->location_of)
+    a->order = viewer__otf2_order_make(a->e->from_ns == INT64_MIN);
+    if (!a->location_of || !a->order)
         return no_memory();
     for (uint32_t i = 0; i < threads; i++)
         a->location_of[i] = PATHS_NONE;
@@ -795,6 +823,7 @@ static void drop(archive *a)
     free(a->communicators);
     free(a->location_of);
     free(a->programs);
+    viewer__otf2_order_destroy(a->order);
     viewer__sorter_destroy(a->sorter);
 }
 
