@@ -304,11 +304,6 @@ uint64_t scopes_messages_damaged(const scopes_messages *m)
     return m->damaged;
 }
 
-uint32_t scopes_messages_communicators(const scopes_messages *m)
-{
-    return m->communicator_count;
-}
-
 const char *scopes_messages_communicator(const scopes_messages *m,
                                          uint32_t number)
 {

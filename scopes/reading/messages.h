@@ -52,8 +52,7 @@ bool scopes_messages_next(scopes_messages *messages, uint32_t thread,
                           scopes_message_end *out);
 uint64_t scopes_messages_damaged(const scopes_messages *messages);
 
-uint32_t scopes_messages_communicators(const scopes_messages *messages);
-/* Its name. */
+/* The name of one, as a key has its number. */
 const char *scopes_messages_communicator(const scopes_messages *messages,
                                          uint32_t number);
 

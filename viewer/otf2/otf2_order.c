@@ -11,8 +11,8 @@
 
 #include "pastset/status.h"
 
-#define OPEN_MAX (1u << 20) /* requests at once: more is said by damage only   \
-                             */
+/* Requests at once: more is said by damage only. */
+#define OPEN_MAX (1u << 20)
 
 /* Of a channel and tag (`ordinal` 0): how many have begun; of a request its
  * id. */
