@@ -1,10 +1,10 @@
 /* messages.h - the messages of a run: what its threads sent and received by
  * other means than paths, both ends of each together.
  *
- * Processes say of each end which channel it went by, with which tag, and the
- * how manieth of these it was (eventspace/collect/message.h). Two ends that
- * agree in all of that are one message; so nothing has to be guessed, and what
- * was sent and not received is there, too.
+ * Processes say of each end which channel it went by, with which tag, and its
+ * number among those (eventspace/collect/message.h). Two ends that agree in all
+ * of that are one message; so nothing has to be guessed, and what was sent and
+ * not received is there, too.
  *
  * Threads:   one.
  * Ownership: what is given is the caller's; texts are the run's or theirs. */

@@ -297,7 +297,7 @@ static int order_add(known_use *use, uint64_t posted)
     return 0;
 }
 
-/* The how manieth message of a use. */
+/* The number of a message among those of a use. */
 static uint32_t ordinal_of(known_use *use, const import_place *place,
                            uint64_t posted)
 {

@@ -94,11 +94,11 @@ const import_place *viewer__import_uses_place(const import_uses *uses,
  * it cannot be told what belongs together. */
 bool viewer__import_place_is_matched(const import_place *place);
 
-/* Calls `each` for each use of a call, which once all is settled has the how
- * manieth it is of the messages at its place, from 0, or OTF2_NONE when that
- * cannot be told: one, or more for the root of a
+/* Calls `each` for each use of a call: one, or more for the root of a
  * collective, who deals with all others. New ones are added. Calls that are
- * regions or lives have none. Errors: PASTSET_ENOMEM; those of `each`. */
+ * regions or lives have none. `ordinal` is, once all is settled, the number of
+ * the message among those at its place, from 0; OTF2_NONE where that cannot be
+ * told. Errors: PASTSET_ENOMEM; those of `each`. */
 typedef int import_use_each(uint32_t use, uint32_t ordinal, void *context);
 int viewer__import_uses_of(import_uses *uses, uint32_t thread,
                            const mpi_call *call, import_use_each *each,
