@@ -57,8 +57,10 @@ check "and has all of it" nothing_lost
 killed() {
     "$eventspace" run grow.dot --output killed -- sh -c '
         [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run --rounds 100000000
-        "$0" run --rounds 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
-        do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
+        "$0" run --rounds 100000000 &
+        until "$1" info "$EVENTSPACE_RUN" --format json 2>/dev/null |
+            grep -q "^{\"process\":\"h1\".*\"events_present\":[1-9]"
+        do sleep 0.05; done; kill -9 $!; wait' "$gsum" "$eventspace"
     [ $? -eq 1 ] && [ "$(bytes killed/*)" -le \
         $(($(blocks killed/*) + 65536)) ] &&
         "$eventspace" view killed performance >/dev/null
@@ -215,12 +217,7 @@ gone() { # also when the command is killed: it waits for a reader here
     kill -9 $view
     wait $view 2>/dev/null
     kill $reader
-    for _ in $(seq 1000); do
-        [ -z "$(ls tmp)" ] && return 0
-        sleep 0.01
-    done
-    ls -R tmp
-    return 1
+    until [ -z "$(ls tmp)" ]; do sleep 0.01; done
 }
 check "what was unpacked goes with the command, however that ends" gone
 
