@@ -47,6 +47,10 @@ for map in map grow block; do
     }
     check "a run with $map.dot is as large as what is in it" compact
 done
+traces() { # RUN: both of its processes have events, and so all of their files
+    [ "$("$eventspace" info "$1" --format json 2>/dev/null |
+        grep -c '^{"process".*"events_present":[1-9]')" -eq 2 ]
+}
 nothing_lost() {
     # shellcheck disable=SC2094 # the command, and a file
     "$eventspace" info grow --format json >info
@@ -147,9 +151,7 @@ holes() { # a launcher that was killed leaves files as they were
     "$eventspace" run grow.dot --output sparse -- "$gsum" run --rounds 100000000 \
         >/dev/null 2>&1 &
     run=$!
-    until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ] &&
-        "$eventspace" info sparse --format json 2>err |
-        grep -q '^{"process":"h1".*"events_present":[1-9]'; do
+    until traces sparse; do
         kill -0 $run || return 1
         sleep 0.02
     done
@@ -275,7 +277,7 @@ unseen() { # its processes, from another container
     "$eventspace" run grow.dot --output far -- "$gsum" run --rounds 100000000 \
         2>/dev/null >&2 &
     run=$!
-    until [ -s far/h0.meta ] && [ -s far/h1.meta ]; do
+    until traces far; do
         kill -0 $run || return 1
         sleep 0.01
     done
