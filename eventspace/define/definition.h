@@ -13,6 +13,8 @@
  *                     before the first tuple that uses it, so whoever has the
  *                     tuple finds its meaning: while the run goes on, after it,
  *                     after a kill.
+ *                   Its remark says how many events of the process are
+ *                   recorded and lost, as no stream could be made for them.
  *
  * Readers have no other source of meaning. RUN/pathmap.dot, for people, is the
  * same map as Graphviz reads it.

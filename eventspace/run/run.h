@@ -122,6 +122,7 @@ typedef struct eventspace_events {
                          that failed; recorded - present */
     uint64_t spilled; /* moved to RUN/<process>.drained, of `present` */
     uint64_t starved; /* refused for want of disk, of `lost` */
+    uint64_t unmade;  /* for which no stream could be made, of `lost` */
     uint64_t bytes;   /* 36 times present */
     uint64_t blocked_ns; /* for which collectors have waited for room, in all
                             threads together */
