@@ -197,16 +197,30 @@ static void place(scopes_diff *diff, scopes__diff_item *item, double *room)
     }
 }
 
-/* Puts the values of all units into `values`. False: some have none. */
-static bool make_values(const scopes_diff *diff, const scopes__diff_item *item,
-                        scopes__diff_statistic statistic, double *values)
+static double *make_room(const scopes_diff *diff, const scopes__diff_item *item)
 {
-    if (item->apart)
-        return false;
-    for (size_t i = 0; i < diff->unit_count; i++)
-        if (!scopes__diff_value(diff, item, i, statistic, &values[i]))
-            return false;
-    return true;
+    size_t most = 1;
+
+    for (size_t run = 0; run < diff->run_count; run++)
+        if (item->parts[run].count > most)
+            most = item->parts[run].count;
+    return malloc(most * sizeof(double));
+}
+
+/* Puts the values of all units into `values`. `has`: none is without. */
+static int make_values(const scopes_diff *diff, const scopes__diff_item *item,
+                       scopes__diff_statistic statistic, double *values,
+                       bool *has)
+{
+    double *room = make_room(diff, item);
+
+    if (!room)
+        return no_memory();
+    *has = !item->apart;
+    for (size_t i = 0; i < diff->unit_count && *has; i++)
+        *has = scopes__diff_value(diff, item, i, statistic, room, &values[i]);
+    free(room);
+    return 0;
 }
 
 static bool is_in_all(const scopes_diff *diff, const scopes__diff_item *item)
@@ -238,13 +252,14 @@ static bool is_computing(const scopes__diff_item *item)
 
 /* The values of all statistics but the relative one, each with room for the
  * same drawn in. */
-static void item_values(scopes_diff *diff, scopes__diff_item *item,
-                        double *values, double *room)
+static int item_values(scopes_diff *diff, scopes__diff_item *item,
+                       double *values, double *room)
 {
     const scopes__diff_statistic statistics[] = {SCOPES__TYPICAL, SCOPES__MEAN};
-    bool large = false, any = false;
+    bool large = false, any = false, has = false;
+    int err = 0;
 
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < 2 && !err; i++) {
         scopes__diff_statistic s = statistics[i];
         scopes__diff_result *r = &item->results[s];
         double *own = values + 2 * s * diff->unit_count;
@@ -252,19 +267,21 @@ static void item_values(scopes_diff *diff, scopes__diff_item *item,
             !is_large(diff, item, s, room))
             continue;
         large = true;
-        if (make_values(diff, item, s, own)) {
+        err = make_values(diff, item, s, own, &has);
+        if (!err && has) {
             r->values = own;
             r->drawn = own + diff->unit_count;
             any = true;
         }
     }
     diff->summary.tested += any;
-    if (any)
-        return;
+    if (any || err)
+        return err;
     item->decision = !large                  ? SCOPES__TOO_SMALL
                      : is_in_all(diff, item) ? SCOPES__TOO_FEW
                                              : SCOPES__NOT_IN_ALL;
     diff->summary.partial += item->decision == SCOPES__NOT_IN_ALL;
+    return 0;
 }
 
 /* --- how fast a run was as a whole --- */
@@ -341,7 +358,7 @@ static int make_items(scopes_diff *diff, double *room)
             continue;
         err = scopes__diff_align(diff, i);
         if (!err)
-            item_values(diff, i, diff->memory + row * at++, room);
+            err = item_values(diff, i, diff->memory + row * at++, room);
     }
     if (!err)
         relative_values(diff, room);
@@ -522,9 +539,9 @@ static int check_items(const scopes_diff *diff)
     if (diff->summary.tested == 0 && diff->summary.partial)
         return pastset_fail(
             PASTSET_ENOENT,
-            "nothing can be compared: as events are lost, the runs have no "
-            "samples of the same steps. Give trace elements more room: see "
-            "--trace-size of `eventspace map instrument`");
+            "nothing can be compared: as events are missing, the runs have no "
+            "samples of the same steps. If trace elements were full, give them "
+            "more room: see --trace-size of `eventspace map instrument`");
     if (diff->summary.tested == 0 && has_too_few(diff))
         return pastset_fail(
             PASTSET_ENOENT,

@@ -162,10 +162,11 @@ int scopes__diff_take(scopes_diff *diff, const scopes_snapshot *snapshot);
 /* Finds the steps that all runs have, and what is typical of each run
  * (diff_values.c). Errors: PASTSET_ENOMEM. */
 int scopes__diff_align(const scopes_diff *diff, scopes__diff_item *item);
-/* One of the numbers of a unit. False: it has none. */
+/* One of the numbers of a unit. False: it has none. `room` is for as many as
+ * the item has samples of one run. */
 bool scopes__diff_value(const scopes_diff *diff, const scopes__diff_item *item,
                         size_t unit, scopes__diff_statistic statistic,
-                        double *out);
+                        double *room, double *out);
 /* Nine tenths of the change: fills in the steps. */
 int scopes__diff_steps(const scopes_diff *diff, scopes__diff_item *item);
 /* Tests all results that have values; fills in t, p, change and error of them,

@@ -246,17 +246,13 @@ static double second_quarter(const double *sorted, size_t count)
 
 bool scopes__diff_value(const scopes_diff *diff, const scopes__diff_item *item,
                         size_t unit, scopes__diff_statistic statistic,
-                        double *out)
+                        double *room, double *out)
 {
     const scopes__diff_unit *u = &diff->units[unit];
     bool plain = statistic == SCOPES__MEAN;
     size_t count = item->parts[u->run].count;
-    double *room;
 
     if (count < u->parts || (item->common && item->common_count < u->parts))
-        return false;
-    room = malloc(count * sizeof(*room));
-    if (!room)
         return false;
     count = take_unit(item, u, room, plain);
     if (plain) {
@@ -270,7 +266,6 @@ bool scopes__diff_value(const scopes_diff *diff, const scopes__diff_item *item,
         scopes__diff_sort(room, count);
         *out = second_quarter(room, count);
     }
-    free(room);
     return true;
 }
 

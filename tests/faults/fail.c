@@ -573,12 +573,13 @@ EXPORT int fclose(FILE *file)
 {
     bool reads = file->_flags & 0x8; /* _IO_NO_WRITES */
     bool refused = !reads && fails(WRITE, "fclose", CALLER, ENOSPC);
+    int status;
     REAL(int, "fclose", FILE *);
 
-    real(file);
+    status = real(file);
     if (refused)
         errno = ENOSPC;
-    return refused ? EOF : 0;
+    return refused ? EOF : status;
 }
 
 CALLS(ssize_t, -1, SEND, ECONNRESET, send,

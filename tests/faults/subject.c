@@ -11,7 +11,7 @@
 #include "eventspace/eventspace.h"
 #include "eventspace/regions.h"
 
-#define ROUNDS 3
+#define ROUNDS 6
 #define STARTED 4
 #define SHORT_MS 20
 #define DEADLINE_MS 10000

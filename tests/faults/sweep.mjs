@@ -56,6 +56,8 @@ const cases = [
         '--param=p=1')},
     {name: 'script', same: true,
      command: look('view', 'RUN', path.join(maps, 'regions.sql'))},
+    {name: 'clock', same: true, command: look('clock', 'RUN')},
+    {name: 'diff', same: true, command: look('diff', 'RUN', 'RUN')},
     {name: 'report', same: true,
      command: look('report', 'RUN', '--output=OUT')},
     ...['chrome', 'perfetto', 'otf2', 'csv'].map((format) => (
@@ -78,6 +80,19 @@ function place() {
     return out;
 }
 
+// Of a file, or of all files of a directory, but for what is random in it.
+function contents(name) {
+    if (!fs.existsSync(name))
+        return '';
+    if (name.endsWith('.otf2')) // an id of its own
+        return String(fs.statSync(name).size);
+    if (!fs.statSync(name).isDirectory())
+        return fs.readFileSync(name, 'latin1').replaceAll(/out\d+/g, 'out')
+            .replaceAll(/nonce[-="]+[0-9a-f]+/g, 'nonce');
+    return fs.readdirSync(name).sort().map(
+        (one) => one + ':' + contents(path.join(name, one))).join('\n');
+}
+
 const groups = new Set();
 process.on('exit', () => {
     for (const pid of groups)
@@ -96,26 +111,29 @@ function execute(c, kind, at) {
     return new Promise((resolve) => {
         const child = spawn(program, args, {
             env, detached: true, stdio: ['ignore', 'pipe', 'pipe']});
-        let text = '', hung = false;
+        const said = ['', '']; // what comes first of the two is chance
+        let hung = false;
         groups.add(child.pid);
         const timer = setTimeout(() => {
             hung = true;
             try { process.kill(-child.pid, 'SIGKILL'); } catch { /* ended */ }
         }, HANG_MS);
-        for (const stream of [child.stdout, child.stderr])
-            stream.on('data', (data) => { text += data; });
+        [child.stdout, child.stderr].forEach((stream, i) =>
+            stream.on('data', (data) => { said[i] += data; }));
         child.on('close', (code, signal) => {
             clearTimeout(timer);
             groups.delete(child.pid);
             const lines = fs.existsSync(log)
                 ? fs.readFileSync(log, 'utf8').trim().split('\n') : [];
+            const made = c.same ? contents(out) : '';
             fs.rmSync(log, {force: true});
             fs.rmSync(out, {recursive: true, force: true});
             const left = fs.readdirSync(scratch).filter(
                 (name) => name.startsWith(path.basename(out) + '.'));
             for (const name of left)
                 fs.rmSync(path.join(scratch, name), {recursive: true});
-            resolve({code, signal, hung, text, lines, left});
+            resolve({code, signal, hung, text: said.join(''), lines, left,
+                     made});
         });
     });
 }
@@ -186,11 +204,15 @@ function verdict(c, kind, before, r) {
             const [, what, address] = l.split(' ');
             return `${what} of ${where(c, address)}`;
         }).join(', ');
+    if (r.code !== 0 && r.made && r.made !== before.made)
+        return 'it leaves half of a file';
     // What is left out of a result must be said.
     const steady = (text) => text.replace(/^collectors:.*\n/m, '')
         .replaceAll(/out\d+/g, 'out'); // measured anew each time
-    if (c.same && r.code === 0 && steady(r.text) !== steady(before.text) &&
-        !/cannot|memory|Too many open|No space|Input\/output/.test(r.text))
+    if (c.same && r.code === 0 &&
+        (steady(r.text) !== steady(before.text) || r.made !== before.made) &&
+        !/cannot|memory|Too many open|No space|Input\/output/.test(r.text) &&
+        !/could not be drawn: /.test(r.made))
         return 'another result, without a word';
     return null;
 }

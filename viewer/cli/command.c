@@ -199,7 +199,7 @@ int cli_end_output(int err)
 {
     if (err)
         return cli_fail();
-    errno = 0;
+    errno = EIO; /* why an earlier write has failed is no longer known */
     if (fflush(stdout) || ferror(stdout)) {
         pastset_fail(PASTSET_EIO, "standard output: %s", strerror(errno));
         return cli_fail();

@@ -73,6 +73,8 @@ eventspace_run *cli_open_run(const char *run);
 /* Says on standard error which processes are missing, did not end well, or have
  * damaged files. `name`: of the run, as it was given. */
 void cli_warn_of_run(const eventspace_run *run, const char *name);
+/* Only of the damaged files, and what is wrong with them. */
+void cli_warn_of_damage(const eventspace_run *run);
 /* And of events whose ids neither the map nor a process explains, if any. */
 void cli_warn_of_strange(uint64_t events);
 /* The process of that name; PATHS_NONE without a name.

@@ -246,6 +246,8 @@ static int print_look(const snapshot *l, const clock_arguments *a)
 static void warn(const snapshot *l)
 {
     const paths_map *map = eventspace_run_map(l->run);
+
+    cli_warn_of_damage(l->run);
     for (uint32_t i = 0; i < map->process_count; i++) {
         const scopes_clock *c =
             scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);

@@ -37,6 +37,7 @@ typedef struct run_list {
     char **names;
     bool *finished;
     uint64_t *identities; /* 0: not known */
+    uint64_t *damages;    /* a sum of what has been said of damaged files */
     size_t count;
 } run_list;
 
@@ -139,6 +140,8 @@ static int add_run(run_list *side, const char *folder, const char *name)
         pastset_array_grow(side->finished, side->count, sizeof(*states));
     uint64_t *identities =
         pastset_array_grow(side->identities, side->count, sizeof(*identities));
+    uint64_t *damages =
+        pastset_array_grow(side->damages, side->count, sizeof(*damages));
     char *path;
 
     if (more)
@@ -147,7 +150,9 @@ static int add_run(run_list *side, const char *folder, const char *name)
         side->finished = states;
     if (identities)
         side->identities = identities;
-    if (!more || !states || !identities ||
+    if (damages)
+        side->damages = damages;
+    if (!more || !states || !identities || !damages ||
         asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "",
                  name) < 0)
         return pastset_no_memory("for the names of runs");
@@ -218,6 +223,8 @@ static int add_all(diff_arguments *a)
 /* --- which are the same --- */
 
 /* FNV-1a. */
+#define FNV_START UINT64_C(14695981039346656037)
+
 static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
@@ -231,7 +238,7 @@ static uint64_t add_bytes(uint64_t sum, const void *bytes, size_t count)
  * runs have that. */
 static uint64_t identity_of(const eventspace_run *run)
 {
-    uint64_t sum = UINT64_C(14695981039346656037);
+    uint64_t sum = FNV_START;
 
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *process =
@@ -300,21 +307,47 @@ static bool is_finished(const eventspace_run *run)
     return true;
 }
 
+/* Each damage is said once, though each run is opened twice. */
+static void note_damage(uint64_t *said, const eventspace_run *run)
+{
+    uint64_t sum = FNV_START;
+
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(run, i);
+        if (eventspace_run_is_damaged(process))
+            sum = add_bytes(sum, process->problem, strlen(process->problem));
+    }
+    if (sum != *said)
+        cli_warn_of_damage(run);
+    *said = sum;
+}
+
+static int look_at(run_list *side, size_t i)
+{
+    eventspace_run *run = cli_open_run(side->names[i]);
+
+    if (!run)
+        return COMMAND_FAILED;
+    side->finished[i] = is_finished(run);
+    side->identities[i] = identity_of(run);
+    /* Whether it has finished may not have been seen for that. */
+    side->damages[i] = 0;
+    note_damage(&side->damages[i], run);
+    eventspace_run_close(run);
+    return COMMAND_OK;
+}
+
 /* Which have finished, and which are the same, is seen first, as it says which
  * of them count. */
 static int look_at_all(diff_arguments *a)
 {
-    for (size_t side = 0; side < 2; side++) {
-        for (size_t i = 0; i < a->sides[side].count; i++) {
-            eventspace_run *run = cli_open_run(a->sides[side].names[i]);
-            if (!run)
-                return COMMAND_FAILED;
-            a->sides[side].finished[i] = is_finished(run);
-            a->sides[side].identities[i] = identity_of(run);
-            eventspace_run_close(run);
-        }
-    }
-    return COMMAND_OK;
+    int code = COMMAND_OK;
+
+    for (size_t side = 0; side < 2; side++)
+        for (size_t i = 0; i < a->sides[side].count && code == COMMAND_OK; i++)
+            code = look_at(&a->sides[side], i);
+    return code;
 }
 
 static size_t count_finished(const run_list *side)
@@ -326,7 +359,7 @@ static size_t count_finished(const run_list *side)
     return count;
 }
 
-static void note_losses(diff_arguments *a, const char *name,
+static void note_losses(diff_arguments *a, const char *name, uint64_t *said,
                         const scopes_snapshot *snapshot)
 {
     const scopes_ledger *ledger = &snapshot->event_table->ledger;
@@ -339,16 +372,18 @@ static void note_losses(diff_arguments *a, const char *name,
                 "eventspace: %s: %" PRIu64 " of %" PRIu64
                 " events are lost; the others are compared\n",
                 name, ledger->lost, ledger->recorded);
+    note_damage(said, snapshot->run);
     if (damaged > 0)
         fprintf(stderr,
-                "eventspace: %s: the files of %zu processes are damaged; what "
-                "can be read is compared: see `eventspace info %s`\n",
-                name, damaged, name);
+                "eventspace: %s: what can be read of the files of its "
+                "processes is compared\n",
+                name);
 }
 
 static int take_run(diff_arguments *a, scopes_diff *diff, scopes_diff_side side,
-                    const char *name)
+                    size_t i)
 {
+    const char *name = a->sides[side].names[i];
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     scopes_snapshot *snapshot = NULL;
     eventspace_run *run = cli_open_run(name);
@@ -366,7 +401,7 @@ static int take_run(diff_arguments *a, scopes_diff *diff, scopes_diff_side side,
                            name, name);
     if (!err) {
         if (!a->quiet)
-            note_losses(a, name, snapshot);
+            note_losses(a, name, &a->sides[side].damages[i], snapshot);
         err = scopes_diff_add(diff, side, snapshot);
     }
     if (err)
@@ -395,7 +430,7 @@ static int take_side(diff_arguments *a, scopes_diff *diff,
             a->left_out += finished > 0;
         }
         if (r->finished[i] || !finished)
-            code = take_run(a, diff, side, r->names[i]);
+            code = take_run(a, diff, side, i);
     }
     return code;
 }
@@ -547,6 +582,12 @@ static int diff_runs(diff_arguments *a)
     return code;
 }
 
+static int fail_memory(void)
+{
+    pastset_no_memory("for the names of runs");
+    return cli_fail();
+}
+
 int cli_diff(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -569,9 +610,10 @@ int cli_diff(int argc, char **argv)
         .options = {.confidence = 0.99, .threshold = 0.01, .min_share = 0.01}};
     int code = COMMAND_USAGE;
 
-    if (a.arguments && a.against &&
-        eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
-                                 &a) == 0)
+    if (!a.arguments || !a.against)
+        code = fail_memory();
+    else if (eventspace_options_parse(&argp, argc, argv, 0,
+                                      EVENTSPACE_NO_PROGRAM, &a) == 0)
         code = diff_runs(&a);
     for (size_t side = 0; side < 2; side++) {
         for (size_t i = 0; i < a.sides[side].count; i++)
@@ -579,6 +621,7 @@ int cli_diff(int argc, char **argv)
         free(a.sides[side].names);
         free(a.sides[side].finished);
         free(a.sides[side].identities);
+        free(a.sides[side].damages);
     }
     free(a.arguments);
     free(a.against);

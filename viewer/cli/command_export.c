@@ -124,13 +124,7 @@ static error_t parse_export(int key, char *text, struct argp_state *state)
 static void tell_of_run(const eventspace_run *run, const scopes_ledger *ledger,
                         viewer_export_format format)
 {
-    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
-        const eventspace_run_process *process =
-            eventspace_run_process_at(run, i);
-        if (eventspace_run_is_damaged(process))
-            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
-                    process->problem);
-    }
+    cli_warn_of_damage(run);
     if (format == VIEWER_EXPORT_PROMETHEUS)
         return;
     if (ledger->lost > 0) {

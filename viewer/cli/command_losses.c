@@ -122,6 +122,9 @@ static bool notes_tell(eventspace_run *run, const command_losses *losses,
             eventspace_run_process_at(run, i);
         if (losses->process && strcmp(losses->process, process->name) != 0)
             continue;
+        if (eventspace_run_is_damaged(process))
+            fprintf(stderr, "eventspace: process %s: %s\n", process->name,
+                    process->problem);
         if (process->has_meta && process->meta.state == EVENTSPACE_FINISHED &&
             process->meta.text[0])
             fprintf(stderr, "eventspace: process %s: %s\n", process->name,

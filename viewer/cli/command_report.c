@@ -188,6 +188,8 @@ int cli_report(int argc, char **argv)
     if (!run)
         return COMMAND_FAILED;
     err = write_report(run, &a);
+    if (!err)
+        cli_warn_of_damage(run);
     eventspace_run_close(run);
     return cli_end_output(err);
 }

@@ -214,7 +214,7 @@ static void warn_of_processes(const eventspace_run *run, const char *name)
 }
 
 /* What could not be read is in no answer, and no count of it may be known. */
-static void warn_of_damage(const eventspace_run *run)
+void cli_warn_of_damage(const eventspace_run *run)
 {
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *process =
@@ -228,7 +228,7 @@ static void warn_of_damage(const eventspace_run *run)
 void cli_warn_of_run(const eventspace_run *run, const char *name)
 {
     warn_of_processes(run, name);
-    warn_of_damage(run);
+    cli_warn_of_damage(run);
 }
 
 void cli_warn_of_strange(uint64_t events)

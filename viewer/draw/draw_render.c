@@ -93,11 +93,8 @@ static Agnode_t *guide_add(Agraph_t *guides, const ordered_thread *thread,
                            Agnode_t *above)
 {
     Agraph_t *graph = agroot(guides);
-    char name[32];
-    Agnode_t *guide;
+    Agnode_t *guide = agnode(guides, NULL, TRUE); /* cgraph counts them */
 
-    snprintf(name, sizeof(name), "guide %p", (const void *)thread);
-    guide = agnode(guides, name, TRUE);
     agsafeset(guide, TEXT("shape"), TEXT("point"), TEXT(""));
     agsafeset(guide, TEXT("style"), TEXT("invis"), TEXT(""));
     agsafeset(guide, TEXT("width"), TEXT("0.01"), TEXT(""));

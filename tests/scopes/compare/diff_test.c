@@ -858,9 +858,17 @@ Test(diff, leaves_out_what_has_not_finished)
     set_killed(scratch_file("lost/1"));
     diff_says(1, "compared as far as it came", "events are lost",
               scratch_file("base"), scratch_file("lost"), NULL);
+    /* Whether it has finished is not known, and why not is said. */
+    cr_assert_eq(truncate(scratch_file("new/5/h0.meta"), 3), 0);
+    diff_says(3, "new/5/h0.meta: ", "new/5 has not finished; it is left out",
+              scratch_file("base"), scratch_file("new"), NULL);
     unlink(scratch_file("new/1/h0.space"));
     diff_says(1, "new/1: no event of it can be read", "eventspace info",
               scratch_file("base"), scratch_file("new"), NULL);
+    cr_assert_eq(truncate(scratch_file("base/1/h0.space"), 100), 0);
+    diff_says(
+        1, "base/1/h0.space is damaged: ", "base/1: no event of it can be read",
+        scratch_file("base/1"), scratch_file("base/2"), NULL);
 }
 
 Test(diff, says_how_many_events_are_lost)
@@ -896,7 +904,7 @@ Test(diff, takes_no_loss_for_a_change)
               scratch_file("oldest"), scratch_file("whole"), NULL);
     trace_capacity = 300;
     folder_make("last", 6, &r);
-    diff_says(1, "nothing can be compared: as events are lost",
+    diff_says(1, "nothing can be compared: as events are missing",
               "--trace-size of `eventspace map instrument`",
               scratch_file("oldest"), scratch_file("last"), NULL);
 }
