@@ -113,7 +113,7 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
         return part->bytes == part->count * sizeof(eventspace_scheduling) &&
                !part->name_bytes;
     case SCOPES_RECORD_DEFINITION:
-        return part->bytes < EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
+        return part->bytes <= EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
                !part->name_bytes;
     case SCOPES_RECORD_META:
         return part->bytes <= EVENTSPACE_META_MAX_BYTES && !part->name_bytes;
