@@ -75,12 +75,12 @@ static bool begins_with(const char *name, const char *begin)
     return strncmp(name, begin, strlen(begin)) == 0;
 }
 
-/* A map that another launcher is just writing. */
+/* A map that another launcher is just writing, or was killed at. */
 static bool is_map_draft(const char *name)
 {
     return (begins_with(name, EVENTSPACE_RUN_MAP ".") ||
             begins_with(name, EVENTSPACE_RUN_DEFINITIONS ".")) &&
-           ends_with(name, ".tmp");
+           (ends_with(name, ".tmp") || ends_with(name, ".new"));
 }
 
 static int note_file(const char *directory, const char *name, void *context)

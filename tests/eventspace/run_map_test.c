@@ -9,6 +9,7 @@
 #include "check.h"
 #include "eventspace/define/definition_internal.h"
 #include "eventspace/define/map_definitions.h"
+#include "eventspace/run/run_writer.h"
 #include "pastset/space.h"
 #include "tests/support/golden.h"
 
@@ -470,6 +471,31 @@ Test(run_map, leaves_the_old_one_where_it_cannot_be_written)
     check_error("definitions");
     cr_assert_eq(rmdir(in_directory("sub/definitions")), 0);
     cr_assert_eq(rmdir(in_directory("sub")), 0, "a draft is left");
+    paths_map_destroy(map);
+}
+
+/* Of a launcher that was killed while it wrote them. */
+Test(run_map, drafts_are_not_in_the_way)
+{
+    static const char *const drafts[] = {"sub/pathmap.dot.7.tmp",
+                                         "sub/pathmap.dot.7.tmp.7.new",
+                                         "sub/definitions.7.tmp"};
+    paths_map *map = map_given();
+    eventspace_run_writer *writer;
+
+    cr_assert_eq(mkdir(in_directory("sub"), 0700), 0);
+    for (size_t i = 0; i < sizeof(drafts) / sizeof(*drafts); i++)
+        file_write(in_directory(drafts[i]), "x", 1);
+    check_status(
+        eventspace_run_writer_open(&writer, in_directory("sub"), map, false),
+        0);
+    eventspace_run_writer_close(writer, true);
+    check_status(
+        eventspace_run_writer_open(&writer, in_directory("sub"), map, true), 0);
+    for (size_t i = 0; i < sizeof(drafts) / sizeof(*drafts); i++)
+        cr_expect_neq(access(in_directory(drafts[i]), F_OK), 0, "%s is left",
+                      drafts[i]);
+    eventspace_run_writer_close(writer, true);
     paths_map_destroy(map);
 }
 
