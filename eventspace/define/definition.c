@@ -77,7 +77,7 @@ static bool are_attributes(const char *bytes, size_t count)
         if (*bytes != '"' && *bytes != '<')
             return false;
         end = memchr(key, 0, count - 1);
-        if (!end || end == key)
+        if (!end)
             return false;
         count -= (size_t)(end + 1 - bytes);
         bytes = end + 1;
@@ -159,6 +159,7 @@ int eventspace_definition_write(pastset_element *element,
 void eventspace_definition_damaged(eventspace_definition_reader *reader,
                                    const char *format, ...)
 {
+    static const char more[] = "; ...";
     size_t used = strlen(reader->problem);
     char text[192];
     va_list arguments;
@@ -167,9 +168,13 @@ void eventspace_definition_damaged(eventspace_definition_reader *reader,
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (used + 2 + strlen(text) < sizeof(reader->problem))
-        snprintf(reader->problem + used, sizeof(reader->problem) - used, "%s%s",
-                 used ? "; " : "", text);
+    if (reader->is_full)
+        return;
+    reader->is_full =
+        used + 2 + strlen(text) + sizeof(more) > sizeof(reader->problem);
+    snprintf(reader->problem + used, sizeof(reader->problem) - used, "%s%s",
+             used && !reader->is_full ? "; " : "",
+             reader->is_full ? more : text);
 }
 
 /* What it had begun with is of no use. */
@@ -278,6 +283,7 @@ int eventspace__definition_take(eventspace_definition_reader *reader,
     head h;
     int err;
 
+    reader->seen++;
     if (bytes < sizeof(h) || bytes > EVENTSPACE_DEFINITION_BYTES) {
         eventspace__definition_end(reader);
         eventspace_definition_damaged(reader, "a definition of %zu bytes",
@@ -300,16 +306,21 @@ int eventspace_definition_next(eventspace_definition_reader *reader,
                                eventspace_definition *out)
 {
     unsigned char tuple[EVENTSPACE_DEFINITION_BYTES];
-    int err = PASTSET_EAGAIN;
+    int err;
 
     do {
         size_t bytes = sizeof(tuple);
-        int got = pastset_read_next(element, &reader->cursor, tuple, &bytes,
-                                    PASTSET_NOWAIT);
-        if (got)
-            return got;
-        err = eventspace__definition_take(reader, tuple, bytes, out);
-    } while (err == PASTSET_EAGAIN);
+        err = pastset_read_next(element, &reader->cursor, tuple, &bytes,
+                                PASTSET_NOWAIT);
+        if (err == PASTSET_EFORMAT) { /* the cursor is behind it */
+            reader->seen++;
+            eventspace_definition_damaged(reader, "%s", pastset_error());
+        } else if (err) {
+            return err;
+        } else {
+            err = eventspace__definition_take(reader, tuple, bytes, out);
+        }
+    } while (err == PASTSET_EAGAIN || err == PASTSET_EFORMAT);
     return err;
 }
 

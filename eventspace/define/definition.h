@@ -112,15 +112,17 @@ int eventspace_definition_write(pastset_element *element,
 
 typedef struct eventspace_definition_reader {
     pastset_cursor cursor;           /* what of the element was read */
+    uint64_t seen;                   /* tuples, with those that are damaged */
     uint64_t damaged;                /* definitions that are, at least */
-    char problem[400];               /* of the first of them */
+    char problem[440];               /* of the first of them */
+    bool is_full;                    /* there is no room in it for more */
     uint32_t kind, id, parent, rest; /* of the one that has begun */
     char *text;
     size_t used, capacity;
 } eventspace_definition_reader;
 
 /* The next whole definition of an element that can be read. What is damaged is
- * counted and left out.
+ * counted and left out, and so is a tuple that cannot be read.
  * Errors: PASTSET_EAGAIN (no more for now), PASTSET_ENOMEM; others as of
  * pastset_read_next. */
 int eventspace_definition_next(eventspace_definition_reader *reader,

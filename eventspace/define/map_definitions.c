@@ -129,7 +129,7 @@ struct eventspace_map_builder {
     known_ids processes, nodes;
     uint64_t taken, expected; /* definitions behind that of the map */
     uint32_t edges;           /* highest id + 1 */
-    bool has_map;
+    bool has[EVENTSPACE_DEFINES_EDGE_DEFAULTS + 1]; /* those that are once */
 };
 
 int eventspace_map_builder_create(eventspace_map_builder **out,
@@ -195,20 +195,37 @@ static int know(known_ids *ids, uint32_t id, uint32_t index)
     return 0;
 }
 
-/* Whether it may be the next: ids ascend, and are not beyond what was written,
- * so that nobody reserves memory for them in vain. */
+/* Whether it may be the next: ids ascend, and are not beyond what was read, so
+ * that nobody reserves memory for them in vain. */
 static bool is_next(eventspace_map_builder *b, const known_ids *ids,
                     const eventspace_definition *what)
 {
     bool ascends = ids->count == 0 || ids->items[ids->count - 1].id < what->id;
 
-    if (what->name[0] && ascends && what->id < b->reader->cursor.next)
+    if (ascends && what->id < b->reader->seen && what->id < PATHS_NONE / 4)
         return true;
     eventspace_definition_damaged(b->reader,
                                   "definition %u of kind %u, \"%.60s\": its "
-                                  "id or name cannot be right",
+                                  "id cannot be right",
                                   what->id, what->kind, what->name);
     return false;
+}
+
+/* The first of a name counts. */
+static int take_attribute(eventspace_map_builder *b, paths_attributes *out,
+                          const eventspace_definition *what,
+                          const eventspace_attribute *item)
+{
+    if (paths_attributes_get(out, item->key)) {
+        eventspace_definition_damaged(
+            b->reader,
+            "definition %u of kind %u: its attribute \"%.60s\" is "
+            "there twice",
+            what->id, what->kind, item->key);
+        return 0;
+    }
+    return item->html ? paths_attributes_set_html(out, item->key, item->value)
+                      : paths_attributes_set(out, item->key, item->value);
 }
 
 /* Each is looked for among those that are there. */
@@ -219,10 +236,10 @@ static int take_attributes(eventspace_map_builder *b, paths_attributes *out,
     size_t at = 0;
     int err = 0;
 
-    while (!err && out->count < ATTRIBUTES_MAX &&
-           eventspace__definition_attribute(what, &at, &item))
-        err = item.html ? paths_attributes_set_html(out, item.key, item.value)
-                        : paths_attributes_set(out, item.key, item.value);
+    for (size_t i = 0; i < ATTRIBUTES_MAX && !err &&
+                       eventspace__definition_attribute(what, &at, &item);
+         i++)
+        err = take_attribute(b, out, what, &item);
     if (!err && at < what->attribute_bytes)
         eventspace_definition_damaged(
             b->reader, "definition %u of kind %u: more than %d attributes",
@@ -239,7 +256,6 @@ static int take_map(eventspace_map_builder *b,
         return pastset_no_memory("for a path map");
     free(b->map->name);
     b->map->name = name;
-    b->has_map = true;
     b->expected = what->id;
     return take_attributes(b, &b->map->attributes, what);
 }
@@ -344,6 +360,12 @@ int eventspace_map_builder_take(eventspace_map_builder *b,
                                 const eventspace_definition *what)
 {
     b->taken += what->kind != EVENTSPACE_DEFINES_MAP;
+    if (what->kind >= EVENTSPACE_DEFINES_MAP &&
+        what->kind <= EVENTSPACE_DEFINES_EDGE_DEFAULTS) {
+        if (b->has[what->kind])
+            return refuse(b, what);
+        b->has[what->kind] = true;
+    }
     switch (what->kind) {
     case EVENTSPACE_DEFINES_MAP:
         return take_map(b, what);
@@ -373,13 +395,17 @@ void eventspace_map_builder_finish(eventspace_map_builder *b, paths_map **out,
                                    uint32_t *nodes)
 {
     eventspace__definition_end(b->reader);
-    if (!b->has_map)
+    if (!b->has[EVENTSPACE_DEFINES_MAP])
         eventspace_definition_damaged(b->reader, "that of the map is missing");
     else if (b->taken < b->expected)
         eventspace_definition_damaged(
             b->reader, "%llu of %llu definitions are missing",
             (unsigned long long)(b->expected - b->taken),
             (unsigned long long)b->expected);
+    else if (b->taken > b->expected)
+        eventspace_definition_damaged(
+            b->reader, "%llu definitions are too many",
+            (unsigned long long)(b->taken - b->expected));
     *nodes = b->nodes.count ? b->nodes.items[b->nodes.count - 1].id + 1 : 0;
     *out = b->map;
     b->map = NULL;

@@ -10,7 +10,8 @@
  *                          same names and with the same indexes
  *   RUN/<process>.side     a space; of a mirror what other processes have in
  *                          theirs beside trace tuples: definitions, and times
- *                          off the processor (collect/scheduling.h)
+ *                          off the processor (collect/scheduling.h); beside an
+ *                          archive the definitions, should the space go
  *   RUN/<process>.archive  what a scope has saved (scopes/archive/archive.h). A
  *                          process that has this and no space is a mirror: it
  *                          ran elsewhere, and its state is what its meta file

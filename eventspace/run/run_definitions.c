@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eventspace/define/definition_internal.h"
 #include "eventspace/run/run_internal.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
@@ -188,6 +189,13 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
     return err;
 }
 
+/* Nothing more will come. */
+static bool is_complete(const eventspace_run_process *process)
+{
+    return process->space && process->has_meta &&
+           process->meta.state != EVENTSPACE_RUNNING;
+}
+
 static int look(eventspace_run *run, size_t process, uint32_t rank)
 {
     process_files *files = &run->processes[process];
@@ -209,6 +217,8 @@ static int look(eventspace_run *run, size_t process, uint32_t rank)
     } while (!err);
     if (err == PASTSET_ENOMEM)
         return err;
+    if (is_complete(&files->shown))
+        eventspace__definition_end(reader);
     if (err != PASTSET_EAGAIN)
         eventspace__problem_note(&files->shown, "its definitions: %s",
                                  pastset_error());

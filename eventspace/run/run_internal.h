@@ -4,6 +4,7 @@
 #define EVENTSPACE_RUN_INTERNAL_H
 
 #include "eventspace/run/run.h"
+#include "eventspace/run/run_map.h"
 
 #define EVENTSPACE_PATH_BYTES 4096
 
@@ -29,8 +30,9 @@ typedef struct process_files {
 
 struct eventspace_run {
     char *directory;
-    char problem[512]; /* of its definitions */
+    char problem[EVENTSPACE_RUN_PROBLEM]; /* of its definitions */
     paths_map *map;
+    int64_t digest;                   /* of the map; 0: it is not all there */
     uint32_t nodes;                   /* that the whole map had, at least */
     process_files *processes;         /* in the order of the map's processes */
     const eventspace_meta *reference; /* of the process that started earliest */

@@ -23,6 +23,7 @@
 
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
+#include "eventspace/run/run_map.h"
 #include "pastset/array.h"
 #include "pastset/waiter.h"
 
@@ -341,11 +342,13 @@ static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
                             .index = h->definitions.next,
                             .count = 1,
                             .span = capacity};
-        if (pastset_read_next(element, &h->definitions, bytes, &count,
-                              PASTSET_NOWAIT) != 0)
+        int err = pastset_read_next(element, &h->definitions, bytes, &count,
+                                    PASTSET_NOWAIT);
+        if (err && err != PASTSET_EFORMAT) /* behind which there may be more */
             return true;
         part.bytes = (uint32_t)count;
-        scopes__gather_add(w, &part, "", bytes);
+        if (!err)
+            scopes__gather_add(w, &part, "", bytes);
         count = sizeof(bytes);
     }
     return false;
@@ -358,14 +361,12 @@ static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
 static int refresh(traces *t)
 {
     int64_t now = pastset_now_ns();
-    char map[4096];
 
     if (now - t->refreshed_ns < (int64_t)t->throttle.interval_ms * 500000)
         return 0;
     t->refreshed_ns = now;
-    snprintf(map, sizeof(map), "%s/pathmap.dot",
-             eventspace_run_directory(t->run));
-    t->removed = access(map, F_OK) != 0 && errno == ENOENT;
+    t->removed = eventspace_run_is_there(eventspace_run_directory(t->run)) ==
+                 PASTSET_ENOENT;
     return eventspace_run_refresh(t->run);
 }
 
