@@ -16,6 +16,7 @@
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/trace.h"
+#include "eventspace/collect/unmade_internal.h"
 #include "pastset/schedule.h"
 #include "paths/map/map.h"
 

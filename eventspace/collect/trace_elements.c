@@ -7,6 +7,7 @@
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/trace.h"
+#include "eventspace/collect/unmade_internal.h"
 #include "paths/map/map.h"
 #include "paths/map/units.h"
 #include "paths/engine/process.h"

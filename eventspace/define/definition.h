@@ -55,7 +55,8 @@ typedef enum eventspace_definition_kind {
      * begin behind those of the map's collectors, at `base`, and are no other
      * process's: the n-th of the process with rank r among the names of p
      * processes (paths_map_rank_processes) has base + n * p + r. */
-    EVENTSPACE_DEFINES_REGION = 1, /* a part of the program, by name */
+    EVENTSPACE_DEFINES_REGION = 1, /* a part of the program, by name; `file`,
+                                      `line`: where it is in the source */
     EVENTSPACE_DEFINES_MARK,       /* a moment */
     /* Of the run: see map_definitions.h. */
     EVENTSPACE_DEFINES_MAP,

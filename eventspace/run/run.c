@@ -356,8 +356,10 @@ void eventspace_run_close(eventspace_run *run)
             pastset_space_close(run->processes[i].drained);
         eventspace__definitions_drop(&run->processes[i]);
     }
-    for (size_t i = 0; i < run->definition_count; i++)
+    for (size_t i = 0; i < run->definition_count; i++) {
         free(run->definitions[i].name);
+        free(run->definitions[i].file);
+    }
     if (run->map)
         paths_map_destroy(run->map);
     free(run->processes);

@@ -90,6 +90,8 @@ typedef struct eventspace_run_definition {
     uint32_t kind, id; /* as in eventspace_definition */
     size_t process;
     char *name;
+    char *file; /* of the source, where it begins at `line`; NULL */
+    uint32_t line;
 } eventspace_run_definition;
 const eventspace_run_definition *
 eventspace_run_definition_of(const eventspace_run *run, uint32_t id);

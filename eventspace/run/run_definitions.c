@@ -47,16 +47,22 @@ static int add(eventspace_run *run, size_t process,
 {
     eventspace_run_definition *more = pastset_array_grow(
         run->definitions, run->definition_count, sizeof(*more));
-    char *name = strdup(definition->name);
+    const char *where = eventspace_definition_get(definition, "file");
+    const char *line_text = eventspace_definition_get(definition, "line");
+    char *name = strdup(definition->name), *file = where ? strdup(where) : NULL;
+    uint64_t line = 0;
 
     if (more)
         run->definitions = more;
-    if (!more || !name) {
+    if (!more || !name || (where && !file)) {
         free(name);
+        free(file);
         return pastset_no_memory("for the definitions of a run");
     }
+    if (!line_text || paths_parse_number(line_text, &line) || line > UINT32_MAX)
+        line = 0;
     more[run->definition_count++] = (eventspace_run_definition){
-        definition->kind, definition->id, process, name};
+        definition->kind, definition->id, process, name, file, (uint32_t)line};
     return 0;
 }
 

@@ -339,6 +339,33 @@ Test(messages, are_ambiguous_where_two_threads_of_a_rank_send)
     json_decref(rows);
 }
 
+/* --- where regions are in the source --- */
+
+Test(messages, and_places_in_the_source_come_back)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 1, NULL);
+    const char *const runs[] = {"run", "second"};
+
+    otf2_enter(m, 0, 1 * US, "solve");
+    otf2_enter(m, 0, 2 * US, "elsewhere");
+    otf2_leave(m, 0, 3 * US, "elsewhere");
+    otf2_leave(m, 0, 4 * US, "solve");
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, EVENTSPACE, "export", scratch_file("run"),
+                     "--format=otf2", "--output", scratch_file("again"), NULL));
+    import("again/traces.otf2", "second");
+    for (int i = 0; i < 2; i++) {
+        json_t *rows = ask(runs[i], "select * from region order by name");
+        cr_assert_eq(json_array_size(rows), 2);
+        cr_expect(
+            json_is_null(json_object_get(json_array_get(rows, 0), "file")));
+        cr_expect_str_eq(text(json_array_get(rows, 1), "file"), "solve.f90");
+        cr_expect_eq(number(json_array_get(rows, 1), "line"), 214);
+        json_decref(rows);
+    }
+}
+
 /* --- elsewhere --- */
 
 /* Mirrors, archives and packed runs have them, too. */

@@ -263,11 +263,14 @@ static void regions_define(otf2_make *m, OTF2_GlobalDefWriter *d)
 {
     for (uint32_t i = 0; i < m->region_count; i++) {
         OTF2_StringRef name = string(d, m->regions[i]);
+        bool in_source = strcmp(m->regions[i], "solve") == 0;
+        OTF2_StringRef file =
+            in_source ? string(d, "solve.f90") : OTF2_UNDEFINED_STRING;
         must(OTF2_GlobalDefWriter_WriteRegion(
             d, i, name, name, name, OTF2_REGION_ROLE_FUNCTION,
             strncmp(m->regions[i], "MPI_", 4) == 0 ? OTF2_PARADIGM_MPI
                                                    : OTF2_PARADIGM_USER,
-            OTF2_REGION_FLAG_NONE, OTF2_UNDEFINED_STRING, 0, 0));
+            OTF2_REGION_FLAG_NONE, file, in_source ? 214 : 0, 0));
         free(m->regions[i]);
     }
 }

@@ -220,10 +220,32 @@ static bool is_known(const import_definitions *d, const known_id *known,
     return known->is_known && known->process == d->process;
 }
 
+static int attribute_number(import_definitions *d, const char *key,
+                            uint64_t number)
+{
+    char text[32];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    return eventspace_attributes_add(&d->attributes, key, text, false);
+}
+
+/* Where it is in the source. */
+static int attributes_of(import_definitions *d, const otf2_region *region)
+{
+    int err;
+
+    if (!region->file || !*region->file)
+        return 0;
+    err =
+        eventspace_attributes_add(&d->attributes, "file", region->file, false);
+    return err ? err : attribute_number(d, "line", region->line);
+}
+
 int viewer__import_define_region(import_definitions *d, uint32_t region,
                                  uint32_t *id)
 {
     uint32_t name = d->names[region];
+    int err;
 
     if (is_known(d, &d->regions[name], id))
         return 0;
@@ -231,6 +253,9 @@ int viewer__import_define_region(import_definitions *d, uint32_t region,
         return pastset_fail(
             PASTSET_ELIMIT, "process %s has more than %d regions",
             d->map->processes[d->process].name, EVENTSPACE_DEFINITIONS_MAX);
+    err = attributes_of(d, &d->trace->regions[name]);
+    if (err)
+        return err;
     *id = viewer__import_uses_count(d->uses) +
           d->region_count++ * d->map->process_count + d->ranks[d->process];
     return define(
@@ -259,15 +284,6 @@ int viewer__import_define_operation(import_definitions *d, uint32_t region,
                                 .id = *id,
                                 .parent = EVENTSPACE_NO_PARENT,
                                 .name = d->trace->regions[name].name});
-}
-
-static int attribute_number(import_definitions *d, const char *key,
-                            uint64_t number)
-{
-    char text[32];
-
-    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
-    return eventspace_attributes_add(&d->attributes, key, text, false);
 }
 
 /* What it is known by in all processes is its number in the trace. */

@@ -18,6 +18,8 @@ typedef struct reference {
     uint64_t name; /* of a string */
     uint64_t of;   /* process of a thread, group of a communicator */
     bool derived;  /* a communicator from another one */
+    uint64_t file; /* of a region: string */
+    uint32_t line;
 } reference;
 
 typedef struct string {
@@ -165,12 +167,13 @@ on_region(void *data, OTF2_RegionRef self, OTF2_StringRef name,
     (void)description;
     (void)role;
     (void)flags;
-    (void)file;
-    (void)begin_line;
     (void)end_line;
     ADD(r, r->region_refs, count,
-        (reference){
-            .id = self, .name = name, .of = paradigm == OTF2_PARADIGM_MPI});
+        (reference){.id = self,
+                    .name = name,
+                    .of = paradigm == OTF2_PARADIGM_MPI,
+                    .file = file,
+                    .line = begin_line});
     r->shown.region_count = (uint32_t)count;
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -214,7 +217,10 @@ static OTF2_CallbackCode on_comm(void *data, OTF2_CommRef self,
 
     (void)flags;
     ADD(r, r->comm_refs, count,
-        (reference){self, name, of, parent != OTF2_UNDEFINED_COMM});
+        (reference){.id = self,
+                    .name = name,
+                    .of = of,
+                    .derived = parent != OTF2_UNDEFINED_COMM});
     r->shown.comm_count = (uint32_t)count;
     return OTF2_CALLBACK_SUCCESS;
 }
@@ -297,6 +303,15 @@ static size_t sort(void *items, size_t count, size_t bytes)
         memmove(at + kept++ * bytes, at + i * bytes, bytes);
     }
     return kept;
+}
+
+/* NULL: it is not defined. */
+static const char *text_of(const reading *r, uint64_t string_id)
+{
+    uint32_t at =
+        find(r->strings, r->string_count, sizeof(*r->strings), string_id);
+
+    return at == OTF2_NONE ? NULL : r->strings[at].text;
 }
 
 /* The name; one that is made if there is none. */
@@ -432,8 +447,12 @@ static int resolve(reading *r)
     for (uint32_t i = 0; i < t->region_count; i++) {
         const reference *p = &r->region_refs[i];
         const char *name = name_of(r, p->name, "region", p->id);
-        t->regions[i] = (otf2_region){p->id, name, p->of || is_mpi_name(name),
-                                      joins_groups(name)};
+        t->regions[i] = (otf2_region){p->id,
+                                      name,
+                                      p->of || is_mpi_name(name),
+                                      joins_groups(name),
+                                      text_of(r, p->file),
+                                      p->line};
     }
     for (uint32_t i = 0; i < t->comm_count && !err; i++) {
         const reference *p = &r->comm_refs[i];

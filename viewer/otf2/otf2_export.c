@@ -68,6 +68,8 @@ typedef struct place {
 typedef struct region {
     char *name; /* NULL: none has this id */
     char kind;  /* of a viewer__name */
+    char *file; /* of the source; NULL */
+    uint32_t line;
 } region;
 
 typedef struct communicator {
@@ -150,8 +152,13 @@ static int archive_track(void *context, const viewer__track *track)
     return 0;
 }
 
-static int region_know(archive *a, const viewer__name *name)
+static int region_know(archive *a, const viewer__name *name,
+                       const viewer__event *event)
 {
+    const eventspace_run_definition *defined =
+        viewer__is_region(event)
+            ? eventspace_run_definition_of(a->e->run, event->collector)
+            : NULL;
     region *more;
 
     for (; a->region_count <= name->id; a->region_count++) {
@@ -163,9 +170,14 @@ static int region_know(archive *a, const viewer__name *name)
     }
     if (a->regions[name->id].name)
         return 0;
-    a->regions[name->id] =
-        (region){.name = strdup(name->text), .kind = name->kind};
-    return a->regions[name->id].name ? 0 : no_memory();
+    more = &a->regions[name->id];
+    *more = (region){.name = strdup(name->text), .kind = name->kind};
+    if (defined && defined->file) {
+        more->file = strdup(defined->file);
+        more->line = defined->line;
+        return more->name && more->file ? 0 : no_memory();
+    }
+    return more->name ? 0 : no_memory();
 }
 
 static record begin_of(const viewer__end *end)
@@ -250,7 +262,7 @@ static int archive_slice(void *context, const viewer__slice *slice)
                     .kind = RECORD_ENTER,
                     .what = slice->name->id};
     record leave = enter;
-    int err = region_know(a, slice->name);
+    int err = region_know(a, slice->name, slice->event);
 
     leave.kind = RECORD_LEAVE;
     leave.at_ns = slice->end_ns;
@@ -627,15 +639,16 @@ static int define_regions(archive *a)
 
     for (uint32_t i = 0; i < a->region_count && !err; i++) {
         const region *r = &a->regions[i];
-        OTF2_StringRef name;
+        OTF2_StringRef name, file;
         if (!r->name)
             continue;
         name = string(a, r->name, &err);
+        file = r->file ? string(a, r->file, &err) : NO_STRING;
         if (!err)
             also(&err, OTF2_GlobalDefWriter_WriteRegion(
                            a->definitions, i, name, name, NO_STRING,
                            role_of(r->kind), paradigm_of(r->kind),
-                           OTF2_REGION_FLAG_NONE, NO_STRING, 0, 0));
+                           OTF2_REGION_FLAG_NONE, file, r->line, r->line));
     }
     return err;
 }
@@ -814,8 +827,10 @@ static void drop(archive *a)
 {
     for (uint32_t i = 0; i < a->place_count; i++)
         free(a->places[i].name);
-    for (uint32_t i = 0; i < a->region_count; i++)
+    for (uint32_t i = 0; i < a->region_count; i++) {
+        free(a->regions[i].file);
         free(a->regions[i].name);
+    }
     for (uint32_t i = 0; i < a->communicator_count; i++)
         free(a->communicators[i].locations);
     free(a->places);

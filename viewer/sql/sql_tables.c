@@ -102,10 +102,9 @@ static int make_collectors(scopes_table *out, viewer__sql_run *sql)
 }
 
 static const scopes_column region_columns[] = {
-    {"id", "id", SCOPES_NUMBER},
-    {"name", "name", SCOPES_TEXT},
-    {"kind", "kind", SCOPES_TEXT},
-    {"process", "process", SCOPES_TEXT},
+    {"id", "id", SCOPES_NUMBER},   {"name", "name", SCOPES_TEXT},
+    {"kind", "kind", SCOPES_TEXT}, {"process", "process", SCOPES_TEXT},
+    {"file", "file", SCOPES_TEXT}, {"line", "line", SCOPES_NUMBER},
 };
 
 /* What processes have defined: the `collector` of events that are no
@@ -125,6 +124,9 @@ static int make_regions(scopes_table *out, viewer__sql_run *sql)
         scopes_table_text(
             out, defined->kind == EVENTSPACE_DEFINES_MARK ? "mark" : "region");
         scopes_table_text(out, map->processes[defined->process].name);
+        scopes_table_copy(out, defined->file);
+        scopes_table_integer(out, defined->line ? (int64_t)defined->line
+                                                : SCOPES_BLANK);
     }
     return 0;
 }
