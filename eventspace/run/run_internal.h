@@ -46,9 +46,6 @@ void eventspace__problem_note(eventspace_run_process *process,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Takes in what processes have defined since. Errors: PASTSET_ENOMEM. */
-int eventspace__definitions_look(eventspace_run *run);
-
 /* Opens a process's spaces, or takes in what came to them since. */
 void eventspace__spaces_look(process_files *files, const char *directory);
 
