@@ -243,7 +243,7 @@ int eventspace_run_refresh(eventspace_run *run)
         eventspace__spaces_look(files, run->directory);
     }
     clocks_choose(run);
-    return eventspace__definitions_look(run);
+    return eventspace_run_define(run);
 }
 
 static bool is_collector(const paths_map_node *node)

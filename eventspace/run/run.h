@@ -64,6 +64,9 @@ int eventspace_run_open(eventspace_run **out, const char *directory);
  * when a process that started earlier turns up.
  * Errors: PASTSET_ENOMEM; what is wrong with a process is its `problem`. */
 int eventspace_run_refresh(eventspace_run *run);
+/* Takes in what processes have defined since, and nothing else: after tuples
+ * were read, what all of these mean is known. Errors: PASTSET_ENOMEM. */
+int eventspace_run_define(eventspace_run *run);
 void eventspace_run_close(eventspace_run *run);
 
 const char *eventspace_run_directory(const eventspace_run *run);

@@ -237,7 +237,7 @@ static int look(eventspace_run *run, size_t process, uint32_t rank)
     return 0;
 }
 
-int eventspace__definitions_look(eventspace_run *run)
+int eventspace_run_define(eventspace_run *run)
 {
     uint32_t *ranked = calloc(run->map->process_count + 1u, sizeof(*ranked));
     size_t before = run->definition_count;

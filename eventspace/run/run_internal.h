@@ -56,8 +56,6 @@ void eventspace__problem_note(eventspace_run_process *process,
 
 /* Gives back what a process has defined. */
 void eventspace__definitions_drop(process_files *files);
-/* Takes in what processes have defined since. Errors: PASTSET_ENOMEM. */
-int eventspace__definitions_look(eventspace_run *run);
 
 /* Opens a process's spaces, or takes in what came to them since. */
 void eventspace__spaces_look(process_files *files, const char *directory);

@@ -75,6 +75,19 @@ static int series_make(scopes_event_table *event_table,
     return 0;
 }
 
+/* Of a run that goes on some of the tuples that were read are of what was
+ * defined just before them. */
+static int series_again(scopes_event_table *event_table, eventspace_run *run)
+{
+    int err = eventspace_run_define(run);
+
+    if (err)
+        return err;
+    free(event_table->series);
+    event_table->series = NULL;
+    return series_make(event_table, run);
+}
+
 static int event_table_create(scopes_event_table **out, const paths_map *map,
                               const eventspace_run *run)
 {
@@ -651,6 +664,8 @@ static int load(scopes_event_table **out, scopes_source *source,
                                          !filter->to_ticks && !filter->threads);
     l.event_table = event_table;
     err = list(&l);
+    if (!err)
+        err = series_again(event_table, scopes_source_run(source));
     if (!err)
         err = distribute(&l, source);
     loading_end(&l);

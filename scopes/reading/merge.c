@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eventspace/run/run_map.h"
 #include "scopes/reading/source.h"
 
 #define PROBLEM_BYTES (3 * PATH_MAX + 1024)
@@ -342,15 +343,12 @@ static int processes_merge(const merge *m, scopes_merged *merged, void *context)
 /* The map comes last: it is a run directory from there on. */
 static int all_merge(const merge *m, scopes_merged *merged, void *context)
 {
-    char map[PATH_MAX], text[1024];
+    char text[1024];
     int err = processes_merge(m, merged, context);
 
     if (err)
         goto failed;
-    err = eventspace_run_file(map, sizeof(map), m->out, "pathmap", ".dot");
-    if (err)
-        goto failed;
-    err = paths_map_save(eventspace_run_map(m->runs[0]), map);
+    err = eventspace_run_map_save(m->out, eventspace_run_map(m->runs[0]));
     if (err)
         goto failed;
     return 0;

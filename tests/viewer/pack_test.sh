@@ -171,6 +171,19 @@ holes() { # a launcher that was killed leaves files as they were
 }
 check "a running one is refused; a killed one has no holes" holes
 
+# Each of the two files that have a run's map will do.
+either() {
+    for name in definitions pathmap.dot; do
+        cp -r map "without_$name" && rm "without_$name/$name" &&
+            "$eventspace" pack "without_$name" &&
+            "$eventspace" view map communication --format csv >before &&
+            "$eventspace" view "without_$name.tar.zst" communication \
+                --format csv >after &&
+            cmp before after || return 1
+    done
+}
+check "a run is packed with one of its maps alone" either
+
 # --- files that are wrong ---
 
 wrong() { # FILE PATTERN

@@ -17,9 +17,8 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "eventspace/run/run_map.h"
 #include "pastset/status.h"
-
-#define MAP_NAME "pathmap.dot"
 
 typedef struct unpacking {
     const char *file, *directory;
@@ -112,6 +111,12 @@ static int bytes_open(unpacking *u)
 
 /* --- its files --- */
 
+static bool is_map(const char *name)
+{
+    return strcmp(name, EVENTSPACE_RUN_MAP) == 0 ||
+           strcmp(name, EVENTSPACE_RUN_DEFINITIONS) == 0;
+}
+
 /* The uppermost directory that has a map is the run. */
 static void map_note(unpacking *u, const char *path)
 {
@@ -123,8 +128,7 @@ static void map_note(unpacking *u, const char *path)
         length -= 2; /* of `tar -C RUN .` */
     for (int i = 0; i < length; i++)
         depth += path[i] == '/';
-    if (strcmp(slash ? slash + 1 : path, MAP_NAME) == 0 &&
-        (!*u->run || depth < u->depth)) {
+    if (is_map(slash ? slash + 1 : path) && (!*u->run || depth < u->depth)) {
         snprintf(u->run, PATH_MAX, "%.*s", length, path);
         u->depth = depth;
     }
@@ -224,9 +228,9 @@ static int entries_unpack(unpacking *u)
     if (!err)
         err = rest_check(u);
     if (!err && !*u->run)
-        err = pastset_fail(PASTSET_EFORMAT,
-                           "%s: not a packed run, as it has no " MAP_NAME,
-                           u->file);
+        err = pastset_fail(
+            PASTSET_EFORMAT,
+            "%s: not a packed run, as it has no " EVENTSPACE_RUN_MAP, u->file);
     return err;
 }
 

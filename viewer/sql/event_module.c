@@ -473,12 +473,32 @@ static int take_known(event_cursor *c)
     return 0;
 }
 
-static void count_strange(event_cursor *c)
+static uint64_t strange_in_batch(const event_cursor *c)
 {
+    uint64_t strange = 0;
+
     for (size_t i = 0; i < c->batch.count; i++) {
         uint32_t id = c->batch.events[i].collector;
-        c->strange += id >= c->ids || !c->known[id];
+        strange += id >= c->ids || !c->known[id];
     }
+    return strange;
+}
+
+/* Some may be of what was defined since the query began. */
+static int count_strange(event_cursor *c)
+{
+    int err = 0;
+
+    if (strange_in_batch(c)) {
+        err = eventspace_run_define(viewer__sql_run_opened(c->sql));
+        free(c->known);
+        c->known = NULL;
+        if (!err)
+            err = take_known(c);
+    }
+    if (!err)
+        c->strange += strange_in_batch(c);
+    return err;
 }
 
 static int event_next(sqlite3_vtab_cursor *base)
@@ -491,8 +511,8 @@ static int event_next(sqlite3_vtab_cursor *base)
     c->at = 0;
     err = scopes_cursor_next(c->cursor, &c->batch);
     if (!err) {
-        count_strange(c);
-        return SQLITE_OK;
+        err = count_strange(c);
+        return err ? viewer__sql_fail(base->pVtab) : SQLITE_OK;
     }
     account(c);
     return err == PASTSET_EAGAIN ? SQLITE_OK : viewer__sql_fail(base->pVtab);

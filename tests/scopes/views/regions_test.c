@@ -252,6 +252,7 @@ Test(regions, are_gathered_with_their_names)
     free(command_run(0, 60, EVENTSPACE, "merge", scratch_file("mirror"),
                      scratch_file("mirror2"), "--output",
                      scratch_file("merged"), NULL));
+    cr_expect_eq(access(scratch_file("merged/definitions"), F_OK), 0);
     told_run(&t, scratch_file("merged"));
     cr_expect_eq(t.event_table->strange, 0);
     check_sums(&t, output);
@@ -295,6 +296,46 @@ Test(regions, long_names_are_gathered)
     cr_assert_not_null(eventspace_run_definition_of(run, region.id));
     cr_expect_str_eq(eventspace_run_definition_of(run, region.id)->name, name);
     eventspace_run_close(run);
+    paths_map_destroy(map);
+}
+
+/* A run goes on: what a process has named after the run was opened has its
+ * name with the first event. */
+Test(regions, later_names_are_known_with_their_events)
+{
+    struct {
+        uint32_t kind, id, parent, zero;
+        char name[4];
+    } region = {EVENTSPACE_DEFINES_REGION, 0, EVENTSPACE_NO_PARENT, 0, "new"};
+    eventspace_trace event = {.start = FAKE_START,
+                              .end = FAKE_START + 5,
+                              .sequence = 1,
+                              .operation = EVENTSPACE_TRACE_REGION};
+    scopes_event_table *events;
+    scopes_source *source;
+    eventspace_run *run;
+    fake_run *fake;
+    paths_map *map;
+
+    map_make(true);
+    check_status(paths_map_read(&map, scratch_file("map.dot")), 0);
+    cr_assert_eq(mkdir(scratch_file("fake"), 0700), 0);
+    fake = fake_run_begin(scratch_file("fake"), map);
+    cr_assert_not_null(fake);
+    check_status(eventspace_run_open(&run, scratch_file("fake")), 0);
+    check_status(scopes_source_open(&source, run), 0);
+    region.id = event.collector = eventspace_run_ids(run);
+    check_status(fake_run_define(fake, 0, &region, 16 + 3), 0);
+    check_status(fake_run_event_in(fake, 0, EVENTSPACE_REGIONS_NAME, &event),
+                 0);
+    check_status(scopes_event_table_load(&events, source, NULL), 0);
+    cr_expect_eq(events->ledger.read, 1);
+    cr_expect_eq(events->strange, 0);
+    cr_expect_eq(scopes_event_series(events, region.id)->count, 1);
+    scopes_event_table_destroy(events);
+    scopes_source_close(source);
+    eventspace_run_close(run);
+    check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
 }
 
