@@ -129,6 +129,7 @@ static int meta_begin(eventspace *es, const char *process)
              eventspace_ticks_source());
     meta->pid = (uint32_t)getpid();
     meta->tick_hz = eventspace_ticks_hz();
+    meta->map_digest = (int64_t)paths_map_digest(es->map);
     for (uint32_t i = 0; i < es->map->node_count; i++) {
         const paths_map_node *node = &es->map->nodes[i];
         meta->threads += node->kind == PATHS_THREAD && node->process == self;

@@ -137,7 +137,9 @@ uint64_t pastset_element_saved(const pastset_element *element);
  * read_first  the oldest tuple; waits while the element is empty
  * read_last   the newest tuple; waits while the element is empty
  * read_next   the tuple at the cursor, or the next that is still there; the
- *             ones that are gone are counted in `cursor->lost`
+ *             ones that are gone are counted in `cursor->lost`, and after
+ *             PASTSET_EFORMAT (the file is damaged there) those that cannot be
+ *             read: call again for the rest
  * read_match  the oldest tuple that matches; waits until there is one */
 int pastset_read(pastset_element *element, uint64_t index, void *tuple,
                  size_t *bytes, int timeout_ms);

@@ -245,6 +245,10 @@ int pastset__read(pastset_element *element, pastset_request *request);
  * until the end of the copy. PASTSET_EEXPIRED otherwise. */
 int pastset__copy_out(pastset_element *element, uint64_t index,
                       pastset_request *request);
+/* Sets the cursor behind what of the file is damaged at `index`, and counts
+ * that as lost. */
+void pastset__pass_damaged(pastset_element *element, pastset_cursor *cursor,
+                           uint64_t index);
 /* Finds the oldest tuple at or above `*index` that matches. PASTSET_EAGAIN
  * when there is none; `*index` is where to go on looking. */
 int pastset__find(pastset_element *element, const pastset_pattern *pattern,

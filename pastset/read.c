@@ -320,6 +320,21 @@ static int pass_over(pastset_element *element, pastset_cursor *cursor,
                         (unsigned long long)next - 1);
 }
 
+void pastset__pass_damaged(pastset_element *element, pastset_cursor *cursor,
+                           uint64_t index)
+{
+    uint64_t last = last_of(element), first = first_given_last(element, last);
+
+    if (index < first)
+        index = first;
+    if (index < last && slots_in_file(element, index, 1) == 0) {
+        pass_over(element, cursor, index, last);
+        return;
+    }
+    cursor->lost += index + 1 - cursor->next;
+    cursor->next = index + 1;
+}
+
 /* Copies up to `max` tuples from the cursor on. As many as are whole come
  * back in `*count`: 0 when the writer was faster. */
 static int block_copy(pastset_element *element, pastset_cursor *cursor,
@@ -393,10 +408,8 @@ static int one_by_one(pastset_element *element, pastset_cursor *cursor,
             return 0;
         if (err == PASTSET_EEXPIRED)
             continue;
-        if (err == PASTSET_EFORMAT) { /* behind it, lest it come again */
-            cursor->lost += index + 1 - cursor->next;
-            cursor->next = index + 1;
-        }
+        if (err == PASTSET_EFORMAT) /* behind it, lest it come again */
+            pastset__pass_damaged(element, cursor, index);
         if (err)
             return err;
         cursor->lost += index - cursor->next;

@@ -119,6 +119,8 @@ int pastset_read_next(pastset_element *element, pastset_cursor *cursor,
     uint64_t index = 0;
     int status = read_into(element, &w, tuple, bytes, timeout_ms, &index);
 
+    if (status == PASTSET_EFORMAT)
+        pastset__pass_damaged(element, cursor, cursor->next);
     if (status)
         return status;
     cursor->lost += index - cursor->next;

@@ -55,8 +55,8 @@ int result_create(program_result **out, const program *p,
 void result_destroy(program_result *r);
 
 /* Prints the table to standard output, and writes NAME.json when the options
- * have a directory; each also when the other one fails. Errors: what was kept when values were added; PASTSET_EIO,
- * PASTSET_ENOMEM. */
+ * have a directory; each also when the other one fails. Errors: what was kept
+ * when values were added; PASTSET_EIO, PASTSET_ENOMEM. */
 int result_write(program_result *r, const result_facts *facts);
 
 #endif

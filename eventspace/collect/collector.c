@@ -53,6 +53,7 @@ static void refuse(trace_element *trace, trace_stream *stream)
         stream->lost++;
         atomic_store(&trace->why, stream->why);
         atomic_fetch_add(&trace->lost, 1);
+        eventspace__unmade_add(1);
     }
 }
 

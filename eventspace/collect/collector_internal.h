@@ -92,6 +92,13 @@ void eventspace__trace_refuse(trace_element *trace, int why);
 /* How many ids the collectors of a map have: the highest + 1. */
 uint32_t eventspace__collector_ids(const paths_map *map);
 
+/* --- regions.c --- */
+
+/* Counts events of this process for which no stream could be made, so that
+ * readers find them (EVENTSPACE_DEFINITIONS_NAME); less than 0: they are
+ * counted by their stream now. Any thread. */
+void eventspace__unmade_add(int64_t events);
+
 /* --- drain.c --- */
 
 /* A stream of policy block is full: wakes the drain. Any thread. */

@@ -196,6 +196,30 @@ static int add_counts(const eventspace_stream *stream, void *context)
     return 0;
 }
 
+/* No stream counts these. */
+static uint64_t unmade_of(const eventspace_run_process *process)
+{
+    pastset_element *definitions =
+        process->space
+            ? pastset_space_find(process->space, EVENTSPACE_DEFINITIONS_NAME)
+            : NULL;
+
+    return definitions && strcmp(pastset_element_type(definitions)->text,
+                                 EVENTSPACE_DEFINITIONS_TYPE) == 0
+               ? pastset_element_remark(definitions)
+               : 0;
+}
+
+static void add_unmade(eventspace_events *events,
+                       const eventspace_run_process *process)
+{
+    uint64_t unmade = unmade_of(process);
+
+    events->unmade += unmade;
+    events->recorded += unmade;
+    events->lost += unmade;
+}
+
 int eventspace_run_events(eventspace_run *run, size_t process,
                           eventspace_events *out)
 {
@@ -205,8 +229,10 @@ int eventspace_run_events(eventspace_run *run, size_t process,
     memset(out, 0, sizeof(*out));
     if (to > run->map->process_count)
         return no_process(run, process);
-    for (size_t i = from; i < to; i++)
+    for (size_t i = from; i < to; i++) {
         eventspace_run_streams_each(run, i, add_counts, out);
+        add_unmade(out, &run->processes[i].shown);
+    }
     out->bytes = out->present * EVENTSPACE_TRACE_BYTES;
     return 0;
 }

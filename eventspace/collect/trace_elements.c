@@ -219,6 +219,7 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream)
     if (stream->lost) {
         pastset_element_refuse(element, (int64_t)stream->lost, PASTSET_ENOSPC);
         atomic_fetch_sub(&trace->lost, stream->lost);
+        eventspace__unmade_add(-(int64_t)stream->lost);
         stream->lost = 0;
     }
     return 0;

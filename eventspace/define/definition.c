@@ -35,6 +35,40 @@ bool eventspace__definition_attribute(const eventspace_definition *definition,
     return true;
 }
 
+const char *eventspace_definition_get(const eventspace_definition *definition,
+                                      const char *key)
+{
+    eventspace_attribute item;
+    size_t at = 0;
+
+    while (eventspace__definition_attribute(definition, &at, &item))
+        if (strcmp(item.key, key) == 0)
+            return item.value;
+    return NULL;
+}
+
+int eventspace_attributes_add(eventspace_attributes *attributes,
+                              const char *key, const char *value, bool html)
+{
+    size_t keys = strlen(key) + 1, values = strlen(value) + 1;
+    size_t bytes = attributes->bytes + 1 + keys + values;
+    char *at;
+
+    if (bytes > attributes->capacity) {
+        char *more = realloc(attributes->text, 2 * bytes);
+        if (!more)
+            return pastset_no_memory("for the attributes of a definition");
+        attributes->text = more;
+        attributes->capacity = 2 * bytes;
+    }
+    at = attributes->text + attributes->bytes;
+    *at = html ? '<' : '"';
+    memcpy(at + 1, key, keys);
+    memcpy(at + 1 + keys, value, values);
+    attributes->bytes = bytes;
+    return 0;
+}
+
 /* Whether that can be asked of any bytes. */
 static bool are_attributes(const char *bytes, size_t count)
 {
@@ -43,7 +77,7 @@ static bool are_attributes(const char *bytes, size_t count)
         if (*bytes != '"' && *bytes != '<')
             return false;
         end = memchr(key, 0, count - 1);
-        if (!end || end == key)
+        if (!end)
             return false;
         count -= (size_t)(end + 1 - bytes);
         bytes = end + 1;
@@ -125,6 +159,7 @@ int eventspace_definition_write(pastset_element *element,
 void eventspace_definition_damaged(eventspace_definition_reader *reader,
                                    const char *format, ...)
 {
+    static const char more[] = "; ...";
     size_t used = strlen(reader->problem);
     char text[192];
     va_list arguments;
@@ -133,9 +168,13 @@ void eventspace_definition_damaged(eventspace_definition_reader *reader,
     va_start(arguments, format);
     vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    if (used + 2 + strlen(text) < sizeof(reader->problem))
-        snprintf(reader->problem + used, sizeof(reader->problem) - used, "%s%s",
-                 used ? "; " : "", text);
+    if (reader->is_full)
+        return;
+    reader->is_full =
+        used + 2 + strlen(text) + sizeof(more) > sizeof(reader->problem);
+    snprintf(reader->problem + used, sizeof(reader->problem) - used, "%s%s",
+             used && !reader->is_full ? "; " : "",
+             reader->is_full ? more : text);
 }
 
 /* What it had begun with is of no use. */
@@ -244,6 +283,7 @@ int eventspace__definition_take(eventspace_definition_reader *reader,
     head h;
     int err;
 
+    reader->seen++;
     if (bytes < sizeof(h) || bytes > EVENTSPACE_DEFINITION_BYTES) {
         eventspace__definition_end(reader);
         eventspace_definition_damaged(reader, "a definition of %zu bytes",
@@ -266,16 +306,21 @@ int eventspace_definition_next(eventspace_definition_reader *reader,
                                eventspace_definition *out)
 {
     unsigned char tuple[EVENTSPACE_DEFINITION_BYTES];
-    int err = PASTSET_EAGAIN;
+    int err;
 
     do {
         size_t bytes = sizeof(tuple);
-        int got = pastset_read_next(element, &reader->cursor, tuple, &bytes,
-                                    PASTSET_NOWAIT);
-        if (got)
-            return got;
-        err = eventspace__definition_take(reader, tuple, bytes, out);
-    } while (err == PASTSET_EAGAIN);
+        err = pastset_read_next(element, &reader->cursor, tuple, &bytes,
+                                PASTSET_NOWAIT);
+        if (err == PASTSET_EFORMAT) { /* the cursor is behind it */
+            reader->seen++;
+            eventspace_definition_damaged(reader, "%s", pastset_error());
+        } else if (err) {
+            return err;
+        } else {
+            err = eventspace__definition_take(reader, tuple, bytes, out);
+        }
+    } while (err == PASTSET_EAGAIN || err == PASTSET_EFORMAT);
     return err;
 }
 

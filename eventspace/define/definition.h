@@ -8,10 +8,13 @@
  *   RUN/definitions   a space with that element: the path map as it ran
  *                     (map_definitions.h), made before anybody runs;
  *   RUN/<process>...  in the space of a process, what it adds while it runs:
- *                     the regions and marks of its program. A definition comes
+ *                     the regions and marks of its program, and what its
+ *                     messages go by (collect/message.h). A definition comes
  *                     before the first tuple that uses it, so whoever has the
  *                     tuple finds its meaning: while the run goes on, after it,
  *                     after a kill.
+ *                   Its remark says how many events of the process are
+ *                   recorded and lost, as no stream could be made for them.
  *
  * Readers have no other source of meaning. RUN/pathmap.dot, for people, is the
  * same map as Graphviz reads it.
@@ -64,6 +67,13 @@ typedef enum eventspace_definition_kind {
     EVENTSPACE_DEFINES_COLLECTOR,
     EVENTSPACE_DEFINES_ELEMENT,
     EVENTSPACE_DEFINES_EDGE,
+    /* Of a process, for its messages. Ids of these three are the process's own,
+     * from 0 and without a gap; `parent` is one of them. */
+    EVENTSPACE_DEFINES_OPERATION,    /* a kind of call: "MPI_Isend" */
+    EVENTSPACE_DEFINES_COMMUNICATOR, /* `key`: a text that is the same in all
+                                        processes, and no other's */
+    EVENTSPACE_DEFINES_CHANNEL,      /* of a communicator; `from`, `to`: numbers
+                                        of threads */
     EVENTSPACE_DEFINITION_KINDS
 } eventspace_definition_kind;
 
@@ -73,6 +83,22 @@ typedef struct eventspace_definition {
     const char *attributes; /* as in the text; NULL: none */
     size_t attribute_bytes;
 } eventspace_definition;
+
+/* --- attributes --- */
+
+/* A text of attributes that is being made; all 0 at first. `text` is to be
+ * freed. */
+typedef struct eventspace_attributes {
+    char *text;
+    size_t bytes, capacity;
+} eventspace_attributes;
+
+/* Adds one. Errors: PASTSET_ENOMEM. */
+int eventspace_attributes_add(eventspace_attributes *attributes,
+                              const char *key, const char *value, bool html);
+/* The value of a definition's attribute; NULL: it has none of that key. */
+const char *eventspace_definition_get(const eventspace_definition *definition,
+                                      const char *key);
 
 /* --- writing --- */
 
@@ -86,15 +112,17 @@ int eventspace_definition_write(pastset_element *element,
 
 typedef struct eventspace_definition_reader {
     pastset_cursor cursor;           /* what of the element was read */
+    uint64_t seen;                   /* tuples, with those that are damaged */
     uint64_t damaged;                /* definitions that are, at least */
-    char problem[400];               /* of the first of them */
+    char problem[440];               /* of the first of them */
+    bool is_full;                    /* there is no room in it for more */
     uint32_t kind, id, parent, rest; /* of the one that has begun */
     char *text;
     size_t used, capacity;
 } eventspace_definition_reader;
 
 /* The next whole definition of an element that can be read. What is damaged is
- * counted and left out.
+ * counted and left out, and so is a tuple that cannot be read.
  * Errors: PASTSET_EAGAIN (no more for now), PASTSET_ENOMEM; others as of
  * pastset_read_next. */
 int eventspace_definition_next(eventspace_definition_reader *reader,

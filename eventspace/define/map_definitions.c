@@ -15,40 +15,8 @@
 typedef struct defining {
     eventspace_definition_each *each;
     void *context;
-    char *text; /* of attributes */
-    size_t capacity;
+    eventspace_attributes attributes;
 } defining;
-
-static int reserve(defining *d, size_t bytes)
-{
-    char *more;
-
-    if (bytes <= d->capacity)
-        return 0;
-    more = realloc(d->text, 2 * bytes);
-    if (!more)
-        return pastset_no_memory("for the definitions of a path map");
-    d->text = more;
-    d->capacity = 2 * bytes;
-    return 0;
-}
-
-static int attribute_put(defining *d, eventspace_definition *out,
-                         const char *key, const char *value, bool html)
-{
-    size_t keys = strlen(key) + 1, values = strlen(value) + 1;
-    int err = reserve(d, out->attribute_bytes + 1 + keys + values);
-    char *at;
-
-    if (err)
-        return err;
-    at = d->text + out->attribute_bytes;
-    *at = html ? '<' : '"';
-    memcpy(at + 1, key, keys);
-    memcpy(at + 1 + keys, value, values);
-    out->attribute_bytes += 1 + keys + values;
-    return 0;
-}
 
 /* `type`: of a wrapper; NULL. */
 static int give(defining *d, eventspace_definition what, const char *type,
@@ -56,13 +24,16 @@ static int give(defining *d, eventspace_definition what, const char *type,
 {
     int err = 0;
 
+    d->attributes.bytes = 0;
     if (type && type[0])
-        err = attribute_put(d, &what, "kind", type, false);
+        err = eventspace_attributes_add(&d->attributes, "kind", type, false);
     for (size_t i = 0; i < attributes->count && !err; i++) {
         const paths_attribute *item = &attributes->items[i];
-        err = attribute_put(d, &what, item->key, item->value, item->html);
+        err = eventspace_attributes_add(&d->attributes, item->key, item->value,
+                                        item->html);
     }
-    what.attributes = d->text;
+    what.attributes = d->attributes.text;
+    what.attribute_bytes = d->attributes.bytes;
     return err ? err : d->each(&what, d->context);
 }
 
@@ -117,7 +88,7 @@ static int give_head(defining *d, const paths_map *map)
 int eventspace_map_define(const paths_map *map,
                           eventspace_definition_each *each, void *context)
 {
-    defining d = {each, context, NULL, 0};
+    defining d = {.each = each, .context = context};
     int err = give_head(&d, map);
 
     for (uint32_t i = 0; i < map->process_count && !err; i++)
@@ -136,7 +107,7 @@ int eventspace_map_define(const paths_map *map,
                                          map->nodes[edge->to].name, NULL, 0},
                  NULL, &edge->attributes);
     }
-    free(d.text);
+    free(d.attributes.text);
     return err;
 }
 
@@ -158,7 +129,7 @@ struct eventspace_map_builder {
     known_ids processes, nodes;
     uint64_t taken, expected; /* definitions behind that of the map */
     uint32_t edges;           /* highest id + 1 */
-    bool has_map;
+    bool has[EVENTSPACE_DEFINES_EDGE_DEFAULTS + 1]; /* those that are once */
 };
 
 int eventspace_map_builder_create(eventspace_map_builder **out,
@@ -224,20 +195,37 @@ static int know(known_ids *ids, uint32_t id, uint32_t index)
     return 0;
 }
 
-/* Whether it may be the next: ids ascend, and are not beyond what was written,
- * so that nobody reserves memory for them in vain. */
+/* Whether it may be the next: ids ascend, and are not beyond what was read, so
+ * that nobody reserves memory for them in vain. */
 static bool is_next(eventspace_map_builder *b, const known_ids *ids,
                     const eventspace_definition *what)
 {
     bool ascends = ids->count == 0 || ids->items[ids->count - 1].id < what->id;
 
-    if (what->name[0] && ascends && what->id < b->reader->cursor.next)
+    if (ascends && what->id < b->reader->seen && what->id < PATHS_NONE / 4)
         return true;
     eventspace_definition_damaged(b->reader,
                                   "definition %u of kind %u, \"%.60s\": its "
-                                  "id or name cannot be right",
+                                  "id cannot be right",
                                   what->id, what->kind, what->name);
     return false;
+}
+
+/* The first of a name counts. */
+static int take_attribute(eventspace_map_builder *b, paths_attributes *out,
+                          const eventspace_definition *what,
+                          const eventspace_attribute *item)
+{
+    if (paths_attributes_get(out, item->key)) {
+        eventspace_definition_damaged(
+            b->reader,
+            "definition %u of kind %u: its attribute \"%.60s\" is "
+            "there twice",
+            what->id, what->kind, item->key);
+        return 0;
+    }
+    return item->html ? paths_attributes_set_html(out, item->key, item->value)
+                      : paths_attributes_set(out, item->key, item->value);
 }
 
 /* Each is looked for among those that are there. */
@@ -248,10 +236,10 @@ static int take_attributes(eventspace_map_builder *b, paths_attributes *out,
     size_t at = 0;
     int err = 0;
 
-    while (!err && out->count < ATTRIBUTES_MAX &&
-           eventspace__definition_attribute(what, &at, &item))
-        err = item.html ? paths_attributes_set_html(out, item.key, item.value)
-                        : paths_attributes_set(out, item.key, item.value);
+    for (size_t i = 0; i < ATTRIBUTES_MAX && !err &&
+                       eventspace__definition_attribute(what, &at, &item);
+         i++)
+        err = take_attribute(b, out, what, &item);
     if (!err && at < what->attribute_bytes)
         eventspace_definition_damaged(
             b->reader, "definition %u of kind %u: more than %d attributes",
@@ -268,7 +256,6 @@ static int take_map(eventspace_map_builder *b,
         return pastset_no_memory("for a path map");
     free(b->map->name);
     b->map->name = name;
-    b->has_map = true;
     b->expected = what->id;
     return take_attributes(b, &b->map->attributes, what);
 }
@@ -303,8 +290,7 @@ static int take_process(eventspace_map_builder *b,
 
 static const char *type_of(const eventspace_definition *what)
 {
-    eventspace_attribute item;
-    size_t at = 0;
+    const char *type;
 
     switch (what->kind) {
     case EVENTSPACE_DEFINES_THREAD:
@@ -314,11 +300,8 @@ static const char *type_of(const eventspace_definition *what)
     case EVENTSPACE_DEFINES_COLLECTOR:
         return "collector";
     default:
-        while (eventspace__definition_attribute(what, &at, &item)) {
-            if (strcmp(item.key, "kind") == 0)
-                return item.value;
-        }
-        return "";
+        type = eventspace_definition_get(what, "kind");
+        return type ? type : "";
     }
 }
 
@@ -377,6 +360,12 @@ int eventspace_map_builder_take(eventspace_map_builder *b,
                                 const eventspace_definition *what)
 {
     b->taken += what->kind != EVENTSPACE_DEFINES_MAP;
+    if (what->kind >= EVENTSPACE_DEFINES_MAP &&
+        what->kind <= EVENTSPACE_DEFINES_EDGE_DEFAULTS) {
+        if (b->has[what->kind])
+            return refuse(b, what);
+        b->has[what->kind] = true;
+    }
     switch (what->kind) {
     case EVENTSPACE_DEFINES_MAP:
         return take_map(b, what);
@@ -406,13 +395,17 @@ void eventspace_map_builder_finish(eventspace_map_builder *b, paths_map **out,
                                    uint32_t *nodes)
 {
     eventspace__definition_end(b->reader);
-    if (!b->has_map)
+    if (!b->has[EVENTSPACE_DEFINES_MAP])
         eventspace_definition_damaged(b->reader, "that of the map is missing");
     else if (b->taken < b->expected)
         eventspace_definition_damaged(
             b->reader, "%llu of %llu definitions are missing",
             (unsigned long long)(b->expected - b->taken),
             (unsigned long long)b->expected);
+    else if (b->taken > b->expected)
+        eventspace_definition_damaged(
+            b->reader, "%llu definitions are too many",
+            (unsigned long long)(b->taken - b->expected));
     *nodes = b->nodes.count ? b->nodes.items[b->nodes.count - 1].id + 1 : 0;
     *out = b->map;
     b->map = NULL;

@@ -74,6 +74,8 @@ static const field fields[] = {
      sizeof(((eventspace_meta *)0)->counter_offset_ns), true},
     {"scheduling_ns", FIELD_I64, offsetof(eventspace_meta, scheduling_ns),
      sizeof(((eventspace_meta *)0)->scheduling_ns), true},
+    {"map", FIELD_I64, offsetof(eventspace_meta, map_digest),
+     sizeof(((eventspace_meta *)0)->map_digest), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))

@@ -25,6 +25,9 @@
  *                     others had no processor; when the process has ended. Left
  *                     out: 0
  *
+ *   map          i    digest of the path map by which it ran
+ *                     (paths_map_digest). Left out: not known
+ *
  * It is written whole to a temporary file and renamed; on a full disk, over
  * what is there. */
 #ifndef EVENTSPACE_META_H
@@ -60,6 +63,7 @@ typedef struct eventspace_meta {
     char counter[128];
     int64_t counter_offset_ns;
     int64_t scheduling_ns;
+    int64_t map_digest;
 } eventspace_meta;
 
 /* Errors: PASTSET_EIO with the file's name; PASTSET_ENOMEM. */

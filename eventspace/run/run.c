@@ -218,12 +218,28 @@ static void clocks_choose(eventspace_run *run)
     }
 }
 
+/* What the numbers in its tuples mean is said by another map then. Another
+ * version may make another digest of the same one. */
+static void map_compare(const eventspace_run *run,
+                        eventspace_run_process *process)
+{
+    if (process->has_meta && process->meta.map_digest && run->digest &&
+        process->meta.map_digest != run->digest &&
+        strcmp(process->meta.eventspace, EVENTSPACE_VERSION) == 0)
+        eventspace__problem_note(
+            process,
+            "it ran by another path map than the one in %.250s: its "
+            "files are of another run",
+            run->directory);
+}
+
 int eventspace_run_refresh(eventspace_run *run)
 {
     for (size_t i = 0; i < run->map->process_count; i++) {
         process_files *files = &run->processes[i];
         files->shown.problem[0] = 0;
         meta_look(&files->shown, run->directory);
+        map_compare(run, &files->shown);
         eventspace__spaces_look(files, run->directory);
     }
     clocks_choose(run);
@@ -313,6 +329,8 @@ int eventspace_run_open(eventspace_run **out, const char *directory)
     }
     err = eventspace_run_map_read(&run->map, directory, run->problem,
                                   sizeof(run->problem), &run->nodes);
+    if (!err && (!*run->problem || run->map->node_count == run->nodes))
+        run->digest = (int64_t)paths_map_digest(run->map);
     if (!err)
         err = tables_make(run);
     if (!err)
@@ -336,8 +354,7 @@ void eventspace_run_close(eventspace_run *run)
             pastset_space_close(run->processes[i].side);
         if (run->processes[i].drained)
             pastset_space_close(run->processes[i].drained);
-        free(run->processes[i].defined);
-        eventspace_definition_reader_fini(&run->processes[i].definitions);
+        eventspace__definitions_drop(&run->processes[i]);
     }
     for (size_t i = 0; i < run->definition_count; i++)
         free(run->definitions[i].name);

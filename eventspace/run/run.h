@@ -10,7 +10,8 @@
  *                          same names and with the same indexes
  *   RUN/<process>.side     a space; of a mirror what other processes have in
  *                          theirs beside trace tuples: definitions, and times
- *                          off the processor (collect/scheduling.h)
+ *                          off the processor (collect/scheduling.h); beside an
+ *                          archive the definitions, should the space go
  *   RUN/<process>.archive  what a scope has saved (scopes/archive/archive.h). A
  *                          process that has this and no space is a mirror: it
  *                          ran elsewhere, and its state is what its meta file
@@ -93,6 +94,16 @@ typedef struct eventspace_run_definition {
 const eventspace_run_definition *
 eventspace_run_definition_of(const eventspace_run *run, uint32_t id);
 
+/* What the messages of a process go by (EVENTSPACE_DEFINES_OPERATION and the
+ * like): how many it has defined, and the n-th, with ascending ids; and the one
+ * with an id, NULL when there is none. Valid until the next refresh, texts
+ * until the run is closed. */
+size_t eventspace_run_own_count(const eventspace_run *run, size_t process);
+const eventspace_definition *eventspace_run_own_at(const eventspace_run *run,
+                                                   size_t process, size_t n);
+const eventspace_definition *eventspace_run_own_of(const eventspace_run *run,
+                                                   size_t process, uint32_t id);
+
 /* A process that has come up and of whose files not all can be read: what was
  * in them is in no count, and how much that is is not known. Then how many such
  * processes there are. */
@@ -112,6 +123,7 @@ typedef struct eventspace_events {
                          that failed; recorded - present */
     uint64_t spilled; /* moved to RUN/<process>.drained, of `present` */
     uint64_t starved; /* refused for want of disk, of `lost` */
+    uint64_t unmade;  /* for which no stream could be made, of `lost` */
     uint64_t bytes;   /* 36 times present */
     uint64_t blocked_ns; /* for which collectors have waited for room, in all
                             threads together */

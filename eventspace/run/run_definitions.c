@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eventspace/define/definition_internal.h"
 #include "eventspace/run/run_internal.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
@@ -59,6 +60,101 @@ static int add(eventspace_run *run, size_t process,
     return 0;
 }
 
+/* --- what messages go by --- */
+
+static int compare_own(const void *left, const void *right)
+{
+    const own_definition *a = left, *b = right;
+
+    return a->shown.id < b->shown.id ? -1 : a->shown.id > b->shown.id;
+}
+
+static const eventspace_definition *own_find(const process_files *files,
+                                             uint32_t id)
+{
+    const own_definition wanted = {.shown.id = id}, *found = NULL;
+
+    if (files->own_count)
+        found = bsearch(&wanted, files->own, files->own_count, sizeof(wanted),
+                        compare_own);
+    return found ? &found->shown : NULL;
+}
+
+size_t eventspace_run_own_count(const eventspace_run *run, size_t process)
+{
+    return run->processes[process].own_count;
+}
+
+const eventspace_definition *eventspace_run_own_at(const eventspace_run *run,
+                                                   size_t process, size_t n)
+{
+    return &run->processes[process].own[n].shown;
+}
+
+const eventspace_definition *eventspace_run_own_of(const eventspace_run *run,
+                                                   size_t process, uint32_t id)
+{
+    return own_find(&run->processes[process], id);
+}
+
+/* Ids ascend, and what a channel belongs to comes before it. */
+static bool is_next_own(const process_files *files,
+                        const eventspace_definition *definition)
+{
+    const eventspace_definition *parent;
+
+    if (files->own_count > 0 &&
+        definition->id <= files->own[files->own_count - 1].shown.id)
+        return false;
+    if (definition->kind != EVENTSPACE_DEFINES_CHANNEL)
+        return true;
+    parent = own_find(files, definition->parent);
+    return parent && parent->kind == EVENTSPACE_DEFINES_COMMUNICATOR;
+}
+
+static int take_own(process_files *files,
+                    const eventspace_definition *definition)
+{
+    own_definition *more;
+    size_t names = strlen(definition->name) + 1;
+    char *texts;
+
+    if (!is_next_own(files, definition)) {
+        eventspace_definition_damaged(
+            &files->definitions,
+            "definition %u of kind %u, \"%.60s\": its id is not the next of "
+            "its process, or what it belongs to is missing",
+            definition->id, definition->kind, definition->name);
+        return 0;
+    }
+    more = pastset_array_grow(files->own, files->own_count, sizeof(*more));
+    if (more)
+        files->own = more;
+    texts = more ? malloc(names + definition->attribute_bytes) : NULL;
+    if (!texts)
+        return pastset_no_memory("for the definitions of a run");
+    memcpy(texts, definition->name, names);
+    if (definition->attribute_bytes)
+        memcpy(texts + names, definition->attributes,
+               definition->attribute_bytes);
+    more += files->own_count++;
+    *more = (own_definition){*definition, texts};
+    more->shown.name = texts;
+    more->shown.attributes = texts + names;
+    return 0;
+}
+
+void eventspace__definitions_drop(process_files *files)
+{
+    for (size_t i = 0; i < files->own_count; i++)
+        free(files->own[i].texts);
+    free(files->own);
+    free(files->defined);
+    eventspace_definition_reader_fini(&files->definitions);
+}
+
+/* --- reading --- */
+
 static int take(eventspace_run *run, size_t process, uint32_t rank,
                 const eventspace_definition *definition)
 {
@@ -66,6 +162,8 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
     uint32_t number = number_of(run, rank, definition->id);
     int err;
 
+    if (definition->kind >= EVENTSPACE_DEFINES_OPERATION)
+        return take_own(files, definition);
     if (definition->kind > EVENTSPACE_DEFINES_MARK || !*definition->name) {
         eventspace_definition_damaged(
             &files->definitions,
@@ -91,6 +189,13 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
     return err;
 }
 
+/* Nothing more will come. */
+static bool is_complete(const eventspace_run_process *process)
+{
+    return process->space && process->has_meta &&
+           process->meta.state != EVENTSPACE_RUNNING;
+}
+
 static int look(eventspace_run *run, size_t process, uint32_t rank)
 {
     process_files *files = &run->processes[process];
@@ -112,6 +217,8 @@ static int look(eventspace_run *run, size_t process, uint32_t rank)
     } while (!err);
     if (err == PASTSET_ENOMEM)
         return err;
+    if (is_complete(&files->shown))
+        eventspace__definition_end(reader);
     if (err != PASTSET_EAGAIN)
         eventspace__problem_note(&files->shown, "its definitions: %s",
                                  pastset_error());

@@ -23,7 +23,8 @@ static const char *const process_suffixes[] = {".space",
                                                ".meta.tmp",
                                                ".archive",
                                                ".archive.tmp",
-                                               EVENTSPACE_SIDE_SUFFIX};
+                                               EVENTSPACE_SIDE_SUFFIX,
+                                               EVENTSPACE_SIDE_SUFFIX ".tmp"};
 
 #define SUFFIXES (sizeof(process_suffixes) / sizeof(process_suffixes[0]))
 
@@ -74,12 +75,12 @@ static bool begins_with(const char *name, const char *begin)
     return strncmp(name, begin, strlen(begin)) == 0;
 }
 
-/* A map that another launcher is just writing. */
+/* A map that another launcher is just writing, or was killed at. */
 static bool is_map_draft(const char *name)
 {
     return (begins_with(name, EVENTSPACE_RUN_MAP ".") ||
             begins_with(name, EVENTSPACE_RUN_DEFINITIONS ".")) &&
-           ends_with(name, ".tmp");
+           (ends_with(name, ".tmp") || ends_with(name, ".new"));
 }
 
 static int note_file(const char *directory, const char *name, void *context)
@@ -206,7 +207,7 @@ static int prepare_beside(const char *directory, selection of, bool replace)
  * known. */
 static int map_there(paths_map **out, const char *directory)
 {
-    char problem[512];
+    char problem[EVENTSPACE_RUN_PROBLEM];
     uint32_t nodes;
     int err = eventspace_run_map_read(out, directory, problem, sizeof(problem),
                                       &nodes);

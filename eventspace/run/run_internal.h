@@ -4,8 +4,15 @@
 #define EVENTSPACE_RUN_INTERNAL_H
 
 #include "eventspace/run/run.h"
+#include "eventspace/run/run_map.h"
 
 #define EVENTSPACE_PATH_BYTES 4096
+
+/* Of a process's messages. `texts` holds its name and attributes. */
+typedef struct own_definition {
+    eventspace_definition shown;
+    char *texts;
+} own_definition;
 
 /* A process, with what is not shown of it. */
 typedef struct process_files {
@@ -13,7 +20,9 @@ typedef struct process_files {
     pastset_space *drained;                   /* NULL: nothing was drained */
     pastset_space *side;                      /* of a mirror; NULL */
     eventspace_definition_reader definitions; /* those that are taken in */
-    bool *defined;                /* which ids of its own; NULL: none */
+    bool *defined;       /* which regions and marks; NULL: none */
+    own_definition *own; /* by id: what its messages go by */
+    size_t own_count;
     const eventspace_meta *clock; /* by which its ticks become times: its own
                                      meta or that of the reference process; NULL
                                      without meta */
@@ -21,8 +30,9 @@ typedef struct process_files {
 
 struct eventspace_run {
     char *directory;
-    char problem[512]; /* of its definitions */
+    char problem[EVENTSPACE_RUN_PROBLEM]; /* of its definitions */
     paths_map *map;
+    int64_t digest;                   /* of the map; 0: it is not all there */
     uint32_t nodes;                   /* that the whole map had, at least */
     process_files *processes;         /* in the order of the map's processes */
     const eventspace_meta *reference; /* of the process that started earliest */
@@ -44,6 +54,8 @@ void eventspace__problem_note(eventspace_run_process *process,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* Gives back what a process has defined. */
+void eventspace__definitions_drop(process_files *files);
 /* Takes in what processes have defined since. Errors: PASTSET_ENOMEM. */
 int eventspace__definitions_look(eventspace_run *run);
 

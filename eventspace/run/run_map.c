@@ -103,8 +103,11 @@ static int save(const char *directory, const paths_map *map,
     paths_map_destroy(as_read);
     if (!err)
         err = draft_publish(definitions);
-    if (!err)
+    if (!err) {
         err = draft_publish(map_draft);
+        if (err) /* not with an older map */
+            unlink(definitions->file);
+    }
     return err ? pastset_fail_while(err, "%s: writing the map of the run",
                                     directory)
                : 0;
@@ -252,7 +255,7 @@ static int recover(paths_map **out, const char *directory, uint32_t *nodes,
 
     if (err && !*out)
         return pastset_fail_while(err, "%s", what);
-    snprintf(problem, problem_bytes, "%.440s: %s", what,
+    snprintf(problem, problem_bytes, "%.560s: %s", what,
              err ? "what belongs to it is left out"
                  : "the map is read from " EVENTSPACE_RUN_MAP);
     if (!err) {
@@ -264,12 +267,22 @@ static int recover(paths_map **out, const char *directory, uint32_t *nodes,
     return 0;
 }
 
+/* Of a long name the end says more. */
+static void damage_text(char *out, size_t bytes, const char *file,
+                        const char *problem)
+{
+    size_t length = strlen(file), from = length > 100 ? length - 100 : 0;
+
+    snprintf(out, bytes, "%s%.100s: %s", from ? "..." : "", file + from,
+             problem);
+}
+
 int eventspace_run_map_read(paths_map **out, const char *directory,
                             char *problem, size_t problem_bytes,
                             uint32_t *nodes)
 {
     eventspace_definition_reader reader = {0};
-    char file[EVENTSPACE_PATH_BYTES], what[512];
+    char file[EVENTSPACE_PATH_BYTES], what[560];
     int err = eventspace_run_is_there(directory);
 
     *out = NULL;
@@ -288,7 +301,7 @@ int eventspace_run_map_read(paths_map **out, const char *directory,
     if (err)
         snprintf(what, sizeof(what), "%s", pastset_error());
     else
-        snprintf(what, sizeof(what), "%.100s: %s", file, reader.problem);
+        damage_text(what, sizeof(what), file, reader.problem);
     if (err || reader.damaged)
         err = recover(out, directory, nodes, problem, problem_bytes, what);
     eventspace_definition_reader_fini(&reader);

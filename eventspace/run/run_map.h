@@ -19,6 +19,7 @@ int eventspace_run_map_save(const char *directory, const paths_map *map);
 /* Removes both, the map last. Errors: PASTSET_EIO. */
 int eventspace_run_map_remove(const char *directory);
 
+#define EVENTSPACE_RUN_PROBLEM 640 /* bytes that hold any */
 /* Reads the map. `problem` becomes "", or what is wrong with the definitions:
  * then the map is that of pathmap.dot if this can be read, else what is there.
  * Runs of versions that wrote no definitions have the latter alone. `*nodes`:

@@ -60,6 +60,9 @@ int measure__experiment_parse_cases(experiment_setup *s);
 
 /* --- links: experiment_links.c --- */
 
+/* Of two measurements of one link, what is less disturbed. */
+void measure__experiment_take_better(measure_link *link,
+                                     const measure_link *other);
 /* L and B of all rates that are asked for, over the sizes of the profile's
  * messages, to which they are fitted. */
 int measure__experiment_wires_measure(experiment_setup *s);

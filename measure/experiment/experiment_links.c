@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +18,7 @@
 #include <unistd.h>
 
 #include "measure/load/load_internal.h"
+#include "measure/profiler/profiler_internal.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
 
@@ -234,9 +236,19 @@ static int find_wires(experiment_setup *s)
     return err;
 }
 
+static void size_take_better(measure_link_size *s,
+                             const measure_link_size *other)
+{
+    double min_s = fmin(s->min_s, other->min_s);
+    if (s->median_s > other->median_s)
+        *s = *other;
+    s->min_s = min_s;
+}
+
 /* What disturbs makes times longer, never shorter; and a message takes no
  * longer than a larger one. */
-static void take_better(measure_link *link, const measure_link *other)
+void measure__experiment_take_better(measure_link *link,
+                                     const measure_link *other)
 {
     measure_link_size *s = link->sizes;
     if (!link->size_count)
@@ -244,12 +256,13 @@ static void take_better(measure_link *link, const measure_link *other)
     for (size_t i = 0; i < other->size_count; i++) {
         if (i == link->size_count)
             s[link->size_count++] = other->sizes[i];
-        else if (s[i].median_s > other->sizes[i].median_s)
-            s[i] = other->sizes[i];
+        else
+            size_take_better(&s[i], &other->sizes[i]);
     }
-    for (size_t i = link->size_count; i-- > 1;)
-        if (s[i - 1].median_s > s[i].median_s)
-            s[i - 1].median_s = s[i].median_s;
+    for (size_t i = link->size_count; i-- > 1;) {
+        s[i - 1].median_s = fmin(s[i - 1].median_s, s[i].median_s);
+        s[i - 1].min_s = fmin(s[i - 1].min_s, s[i].min_s);
+    }
     if (link->busy > other->busy)
         link->busy = other->busy;
 }
@@ -257,11 +270,15 @@ static void take_better(measure_link *link, const measure_link *other)
 /* Each message waits for its length on top of what it costs anyhow. */
 static void simulate(measure_link *link, double limit)
 {
-    for (size_t i = 0; i < link->size_count; i++)
+    for (size_t i = 0; i < link->size_count; i++) {
         link->sizes[i].median_s += (double)link->sizes[i].bytes / limit;
+        link->sizes[i].min_s += (double)link->sizes[i].bytes / limit;
+    }
     link->busy *= link->bandwidth > limit ? limit / link->bandwidth : 1;
 }
 
+/* Also of one that was disturbed so much that no line fits: together with
+ * others its times may tell. */
 static int wire_once(measure_wire *wire, const experiment_setup *s)
 {
     measure_link_options options = {.seconds_s = SECONDS,
@@ -269,35 +286,53 @@ static int wire_once(measure_wire *wire, const experiment_setup *s)
     measure_link link = {0};
     int err = s->testbed ? measure_one(&link, s, wire->limit)
                          : measure_link_here(&link, &options);
-    if (!err)
-        take_better(&wire->link, &link);
-    return err;
+    if (err && (err != PASTSET_EINVAL || link.size_count < 2))
+        return err;
+    measure__experiment_take_better(&wire->link, &link);
+    return measure__experiment_stopped(s)
+               ? pastset_fail(PASTSET_ECANCELED, "interrupted")
+               : 0;
+}
+
+/* Of what was measured so far. */
+static int wire_fit(measure_wire *wire, const experiment_setup *s)
+{
+    measure_link link = wire->link;
+    int err;
+    if (!s->testbed && wire->limit > 0)
+        simulate(&link, wire->limit);
+    err = measure_link_fit(&link);
+    if (err)
+        return err;
+    wire->link = link;
+    wire->fitted = measure__experiment_wire_fit(&link, s->result->profile);
+    return 0;
 }
 
 /* Twice; more often if it is disturbed so much that no line fits. */
 static int wire_measure(measure_wire *wire, const experiment_setup *s)
 {
-    uint32_t good = 0;
     int err = 0;
     if (s->testbed)
         err = measure_testbed_limit(s->testbed, 0, 1, wire->limit);
-    for (int k = 0; !err && k < TRIES && good < 2; k++) {
+    if (!err)
         err = wire_once(wire, s);
-        good += !err;
-        if (err == PASTSET_EINVAL && k + 1 < TRIES)
-            err = 0;
-        if (!err && measure__experiment_stopped(s))
-            err = pastset_fail(PASTSET_ECANCELED, "interrupted");
+    for (int k = 1; !err && k < TRIES; k++) {
+        err = wire_once(wire, s);
+        if (!err && wire_fit(wire, s) == 0)
+            return 0;
     }
-    if (err)
-        return err;
-    if (!s->testbed && wire->limit > 0)
-        simulate(&wire->link, wire->limit);
-    err = measure_link_fit(&wire->link);
-    if (err)
-        return err;
-    wire->fitted =
-        measure__experiment_wire_fit(&wire->link, s->result->profile);
+    return err ? err : wire_fit(wire, s);
+}
+
+/* No case changes them: they are what they were in the profile. */
+static int wires_leave(measure_experiment *e)
+{
+    e->wire_count = 0;
+    measure__note(&(measure__making){.notes = &e->notes},
+                  "L and B of links are not known, as others had the "
+                  "processors: %s",
+                  pastset_error());
     return 0;
 }
 
@@ -314,5 +349,7 @@ int measure__experiment_wires_measure(experiment_setup *s)
                                  (uint32_t)e->wire_count);
         err = wire_measure(&e->wires[i], s);
     }
+    if (err == PASTSET_EINVAL && s->options->links == MEASURE_LINKS_AS_THEY_ARE)
+        return wires_leave(e);
     return err ? pastset_fail_while(err, "L and B of links") : 0;
 }

@@ -2,12 +2,14 @@
  * blocks into bytes and back, archive_names.c numbers streams. Of a file that
  * is read, archive_bytes.c has the bytes and archive_take.c what is known of
  * it; archive_walk.c and archive_index.c find its blocks, archive_read.c opens
- * it and reads them. archive_create.c and archive_write.c write. */
+ * it and reads them. archive_create.c and archive_write.c write, archive_side.c
+ * what is beside it. */
 #ifndef SCOPES_ARCHIVE_INTERNAL_H
 #define SCOPES_ARCHIVE_INTERNAL_H
 
 #include <sys/types.h>
 
+#include "eventspace/run/run.h"
 #include "scopes/archive/archive.h"
 
 #define ARCHIVE_HEAD_BYTES 288    /* of the file */
@@ -272,5 +274,12 @@ const char *scopes_archive_process(const scopes_archive *archive);
 size_t scopes_archive_blocks(const scopes_archive *archive);
 /* How much was read: what a search costs. */
 uint64_t scopes_archive_read_bytes(const scopes_archive *archive);
+
+/* --- archive_side.c --- */
+
+/* Copies what the process has defined, if it has a space with definitions.
+ * Errors: those of pastset_space_create() and pastset_write(). */
+int scopes__archive_side(const char *directory,
+                         const eventspace_run_process *process);
 
 #endif

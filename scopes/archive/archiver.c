@@ -373,6 +373,18 @@ static int streams_end(scopes_archiver *a)
     return err;
 }
 
+/* Of processes with an archive, what their tuples mean. */
+static int sides_save(scopes_archiver *a)
+{
+    int err = 0;
+
+    for (size_t i = a->from; i < a->to && !err; i++)
+        if (a->writers[i])
+            err = scopes__archive_side(eventspace_run_directory(a->run),
+                                       eventspace_run_process_at(a->run, i));
+    return err;
+}
+
 /* --- those who wait for it --- */
 
 static bool is_waited_for(const eventspace_stream *stream)
@@ -554,6 +566,7 @@ int scopes_archiver_run(scopes_archiver *a, scopes_archiver_until until)
     error_keep(&first, rest_pull(a));
     error_keep(&first, streams_end(a));
     error_keep(&first, writers_flush(a));
+    error_keep(&first, sides_save(a));
     return first.status ? pastset_fail(first.status, "%s", first.text) : 0;
 }
 

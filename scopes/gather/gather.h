@@ -73,7 +73,10 @@ typedef enum scopes_record_kind {
     SCOPES_RECORD_PROBLEM,    /* a text: what cannot be gathered any more */
     SCOPES_RECORD_SCHEDULING, /* `count` of a process's eventspace_scheduling,
                                  from `index`; those before are gone */
-    SCOPES_RECORD_DEFINITION, /* the bytes of one, that with this `index` */
+    SCOPES_RECORD_DEFINITION, /* the bytes of one, that with this `index`, of at
+                                 most `span` */
+    SCOPES_RECORD_MESSAGES,   /* `count` eventspace_message of the element
+                                 `stream`, from `index`, of at most `span` */
     SCOPES_RECORD_KINDS,
 } scopes_record_kind;
 

@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "eventspace/collect/message.h"
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
 
@@ -109,11 +110,15 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
     case SCOPES_RECORD_STATISTICS:
         each = sizeof(scopes_statistic);
         break;
+    case SCOPES_RECORD_MESSAGES:
+        stream = true;
+        each = sizeof(eventspace_message);
+        break;
     case SCOPES_RECORD_SCHEDULING:
         return part->bytes == part->count * sizeof(eventspace_scheduling) &&
                !part->name_bytes;
     case SCOPES_RECORD_DEFINITION:
-        return part->bytes < EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
+        return part->bytes <= EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
                !part->name_bytes;
     case SCOPES_RECORD_META:
         return part->bytes <= EVENTSPACE_META_MAX_BYTES && !part->name_bytes;

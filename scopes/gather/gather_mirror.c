@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "eventspace/collect/message.h"
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
 #include "eventspace/run/run.h"
@@ -30,7 +31,8 @@ typedef struct mirror_stream {
 
 typedef struct mirror_process {
     scopes_archive_writer *archive; /* NULL: not yet */
-    pastset_space *side;            /* of the next two; NULL: not yet */
+    pastset_space *side;            /* of the next, and of messages; NULL: not
+                                       yet */
     pastset_element *scheduling, *definitions;
     mirror_stream *streams;
     size_t stream_count, stream_at;
@@ -239,13 +241,14 @@ static int scheduling_take(const scopes_mirror *m, mirror_process *h,
     return err;
 }
 
-static int definitions_open(const scopes_mirror *m, mirror_process *h)
+static int definitions_open(const scopes_mirror *m, mirror_process *h,
+                            uint64_t capacity)
 {
     pastset_type type;
     pastset_element_options element = {.name = EVENTSPACE_DEFINITIONS_NAME,
                                        .type = &type,
                                        .policy = PASTSET_GROW,
-                                       .capacity = EVENTSPACE_DEFINITIONS_MAX,
+                                       .capacity = capacity,
                                        .on_demand = true};
     int err = pastset_type_parse(&type, EVENTSPACE_DEFINITIONS_TYPE);
 
@@ -261,10 +264,58 @@ static int definition_take(const scopes_mirror *m, mirror_process *h,
     if (!m->directory)
         return 0;
     if (!h->definitions)
-        err = definitions_open(m, h);
+        err = definitions_open(m, h, r->span);
     if (!err)
         err = pastset_write(h->definitions, r->body, r->bytes, PASTSET_NOWAIT,
                             NULL);
+    return err;
+}
+
+/* Whether an element of messages is called so. */
+static bool are_messages(const char *name)
+{
+    size_t prefix = strlen(EVENTSPACE_MESSAGES_PREFIX);
+    size_t digits = strspn(name + prefix, "0123456789");
+
+    return strncmp(name, EVENTSPACE_MESSAGES_PREFIX, prefix) == 0 &&
+           digits > 0 && digits <= 10 && !name[prefix + digits];
+}
+
+static int messages_open(pastset_element **out, const scopes_mirror *m,
+                         mirror_process *h, const scopes_record *r)
+{
+    pastset_type type;
+    pastset_element_options element = {.name = r->stream,
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = r->span,
+                                       .single_writer = true,
+                                       .on_demand = true};
+    int err;
+
+    *out = h->side ? pastset_space_find(h->side, r->stream) : NULL;
+    if (*out)
+        return 0;
+    err = pastset_type_parse(&type, EVENTSPACE_MESSAGE_TYPE);
+    return err ? err : side_open(out, m, h, &element);
+}
+
+static int messages_take(const scopes_mirror *m, mirror_process *h,
+                         const scopes_record *r)
+{
+    const unsigned char *at = r->body;
+    pastset_element *element;
+    int err;
+
+    if (!m->directory)
+        return 0;
+    if (!are_messages(r->stream))
+        return pastset_fail(PASTSET_EPROTO, "messages of \"%.100s\"",
+                            r->stream);
+    err = messages_open(&element, m, h, r);
+    for (uint32_t i = 0; i < r->count && !err; i++)
+        err = pastset_write(element, at + i * sizeof(eventspace_message),
+                            sizeof(eventspace_message), PASTSET_NOWAIT, NULL);
     return err;
 }
 
@@ -380,6 +431,8 @@ static int process_record(scopes_mirror *m, const scopes_record *r)
         return scheduling_take(m, h, r);
     case SCOPES_RECORD_DEFINITION:
         return definition_take(m, h, r);
+    case SCOPES_RECORD_MESSAGES:
+        return messages_take(m, h, r);
     case SCOPES_RECORD_LEDGER:
         return ledger_take(m, h, r);
     default:

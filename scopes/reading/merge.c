@@ -16,7 +16,7 @@
 #define PROBLEM_BYTES (3 * PATH_MAX + 1024)
 
 static const char *const suffixes[] = {".space", ".drained", ".archive",
-                                       ".meta"};
+                                       EVENTSPACE_SIDE_SUFFIX, ".meta"};
 
 typedef struct merge {
     const char *out;

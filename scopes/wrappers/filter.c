@@ -85,7 +85,7 @@ static paths_map *app_map(paths_stage *stage)
 {
     const char *run = scopes__leaf_run(stage);
     paths_map *app = NULL;
-    char problem[512];
+    char problem[EVENTSPACE_RUN_PROBLEM];
     uint32_t nodes;
 
     if (run)

@@ -11,6 +11,7 @@
  *
  * What does not fit into a message is kept for the next one. */
 #include "scopes/wrappers/leaf_internal.h"
+#include "scopes/wrappers/leaf_messages_internal.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -22,6 +23,7 @@
 
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
+#include "eventspace/run/run_map.h"
 #include "pastset/array.h"
 #include "pastset/waiter.h"
 
@@ -43,7 +45,8 @@ typedef struct traces_process {
     size_t process;    /* of the run's map */
     scopes_tail_reader *tail;
     pastset_cursor scheduling, definitions; /* what was given of them */
-    unsigned char *meta;                    /* the file, as it was sent */
+    leaf_messages *messages;
+    unsigned char *meta; /* the file, as it was sent */
     size_t meta_bytes;
     bool over;         /* its last message was given */
     size_t stream_end; /* the next stream whose end is to be told */
@@ -328,20 +331,24 @@ static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
             : NULL;
     unsigned char bytes[EVENTSPACE_DEFINITION_BYTES];
     size_t count = sizeof(bytes);
+    uint64_t capacity;
 
     if (!element || strcmp(pastset_element_type(element)->text,
                            EVENTSPACE_DEFINITIONS_TYPE) != 0)
         return true;
+    capacity = pastset_element_capacity(element);
     while (scopes__gather_capacity(w, 0) >= sizeof(bytes) + w->capacity / 2) {
         gather_part part = {.kind = SCOPES_RECORD_DEFINITION,
                             .index = h->definitions.next,
                             .count = 1,
-                            .span = 1};
-        if (pastset_read_next(element, &h->definitions, bytes, &count,
-                              PASTSET_NOWAIT) != 0)
+                            .span = capacity};
+        int err = pastset_read_next(element, &h->definitions, bytes, &count,
+                                    PASTSET_NOWAIT);
+        if (err && err != PASTSET_EFORMAT) /* behind which there may be more */
             return true;
         part.bytes = (uint32_t)count;
-        scopes__gather_add(w, &part, "", bytes);
+        if (!err)
+            scopes__gather_add(w, &part, "", bytes);
         count = sizeof(bytes);
     }
     return false;
@@ -354,14 +361,12 @@ static bool definitions_put(traces *t, traces_process *h, gather_writer *w)
 static int refresh(traces *t)
 {
     int64_t now = pastset_now_ns();
-    char map[4096];
 
     if (now - t->refreshed_ns < (int64_t)t->throttle.interval_ms * 500000)
         return 0;
     t->refreshed_ns = now;
-    snprintf(map, sizeof(map), "%s/pathmap.dot",
-             eventspace_run_directory(t->run));
-    t->removed = access(map, F_OK) != 0 && errno == ENOENT;
+    t->removed = eventspace_run_is_there(eventspace_run_directory(t->run)) ==
+                 PASTSET_ENOENT;
     return eventspace_run_refresh(t->run);
 }
 
@@ -437,7 +442,8 @@ static int process_put(traces *t, traces_process *h, gather_writer *w)
         meta_put(t, h, w);
     h->looked_ns = t->refreshed_ns;
     /* Little, and else it might never fit. */
-    told = definitions_put(t, h, w) && scheduling_put(t, h, w);
+    told = definitions_put(t, h, w) && scheduling_put(t, h, w) &&
+           scopes__leaf_messages_put(h->messages, w);
     err = tuples_pull(h, w, &empty);
     /* A definition comes before the first tuple that needs it. */
     told = definitions_put(t, h, w) && told;
@@ -616,6 +622,9 @@ static int processes_open(traces *t, const char *only)
             strcmp(eventspace_run_process_at(t->run, i)->name, only) != 0)
             continue;
         t->processes[t->count].process = i;
+        t->processes[t->count].messages = scopes__leaf_messages_make(t->run, i);
+        if (!t->processes[t->count].messages)
+            return no_memory();
         err = scopes_tail_reader_create(&t->processes[t->count].tail, t->run, i,
                                         &throttle);
         t->count += !err;
@@ -632,6 +641,7 @@ static void traces_fini(paths_stage *stage)
 
     for (size_t i = 0; i < t->count; i++) {
         scopes_tail_reader_destroy(t->processes[i].tail);
+        scopes__leaf_messages_destroy(t->processes[i].messages);
         for (size_t k = 0; k < t->processes[i].rest_count; k++)
             free(t->processes[i].rests[k].events);
         free(t->processes[i].rests);

@@ -35,7 +35,7 @@ static int64_t now_ns(void)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(CLOCK_MONOTONIC_RAW, &t); /* as ticks are measured */
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 

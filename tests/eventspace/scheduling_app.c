@@ -36,7 +36,7 @@ static int worker(paths_thread *self, void *argument)
 {
     int64_t ns = *(int64_t *)argument, slept_ns;
     int64_t processor_ns = now_ns(CLOCK_THREAD_CPUTIME_ID);
-    int64_t wall_ns = now_ns(CLOCK_MONOTONIC);
+    int64_t wall_ns = now_ns(CLOCK_MONOTONIC_RAW);
     struct timespec nap = {ns / 1000000000, ns % 1000000000};
     uint64_t tuple = 1;
     paths_path *all;
@@ -45,14 +45,14 @@ static int worker(paths_thread *self, void *argument)
     compute(ns);
     if (!err)
         err = paths_write(all, &tuple, sizeof(tuple));
-    slept_ns = now_ns(CLOCK_MONOTONIC);
+    slept_ns = now_ns(CLOCK_MONOTONIC_RAW);
     nanosleep(&nap, NULL);
-    slept_ns = now_ns(CLOCK_MONOTONIC) - slept_ns;
+    slept_ns = now_ns(CLOCK_MONOTONIC_RAW) - slept_ns;
     if (!err)
         err = paths_write(all, &tuple, sizeof(tuple));
     compute(ns);
     processor_ns = now_ns(CLOCK_THREAD_CPUTIME_ID) - processor_ns;
-    wall_ns = now_ns(CLOCK_MONOTONIC) - wall_ns;
+    wall_ns = now_ns(CLOCK_MONOTONIC_RAW) - wall_ns;
     printf("%u %lld %lld %lld\n", paths_thread_number(self),
            (long long)processor_ns, (long long)slept_ns, (long long)wall_ns);
     fflush(stdout);

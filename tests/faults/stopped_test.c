@@ -136,6 +136,7 @@ static int errors_are_cut(paths_thread *self, void *argument)
         relay_replies(cut);
         expect_status(paths_call(small, &wrong), PASTSET_ETIMEDOUT);
         relay_replies(RELAY_ALL);
+        wrong.timeout_ms = PASTSET_FOREVER;
         expect_status(paths_call(small, &wrong), PASTSET_ETYPE);
         expect_error("process h1: ");
         expect_status(paths_read(small, 3, tuple, sizeof(tuple)), 0);

@@ -176,6 +176,30 @@ Test(experiment, a_link_that_is_a_line_is_found_again)
     predict_profile_destroy(p);
 }
 
+/* Of one measurement the small ones are disturbed, of the other one the large
+ * ones, and their medians all along: the least times of both are the link's. */
+Test(experiment, of_disturbed_measurements_the_least_times_tell)
+{
+    measure_link both = {0};
+    for (int k = 0; k < 2; k++) {
+        measure_link link = {0};
+        for (uint64_t size = 1; size <= 65536; size *= 2) {
+            double s = 20e-6 + (double)size / 1e9;
+            bool good = (size < 512) == k;
+            link.sizes[link.size_count++] =
+                (measure_link_size){.bytes = size,
+                                    .median_s = 0.03 - 3e-7 * (double)size,
+                                    .min_s = good ? s : 5 * s};
+        }
+        check_status(measure_link_fit(&link), k ? 0 : PASTSET_EINVAL);
+        measure__experiment_take_better(&both, &link);
+    }
+    check_status(measure_link_fit(&both), 0);
+    cr_assert(both.by_min);
+    cr_assert_float_eq(both.latency_s, 20e-6, 1e-10);
+    cr_assert_float_eq(both.bandwidth, 1e9, 1);
+}
+
 static void count_calls(void *context, const char *what, uint32_t done,
                         uint32_t all)
 {

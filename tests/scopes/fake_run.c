@@ -154,6 +154,29 @@ int fake_run_scheduling(fake_run *run, uint32_t process,
                                NULL);
 }
 
+int fake_run_message(fake_run *run, uint32_t process, uint32_t thread,
+                     const eventspace_message *tuple)
+{
+    char name[64];
+    pastset_space *space = run->processes[process].space;
+    pastset_element *element;
+    pastset_type type;
+    pastset_element_options options = {.name = name,
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = 1000,
+                                       .single_writer = true};
+    int err;
+    snprintf(name, sizeof(name), EVENTSPACE_MESSAGES_PREFIX "%u", thread);
+    element = pastset_space_find(space, name);
+    err = element ? 0 : pastset_type_parse(&type, EVENTSPACE_MESSAGE_TYPE);
+    if (!err && !element)
+        err = pastset_element_create(&element, space, &options);
+    return err ? err
+               : pastset_write(element, tuple, sizeof(*tuple), PASTSET_NOWAIT,
+                               NULL);
+}
+
 int fake_run_define(fake_run *run, uint32_t process, const void *bytes,
                     size_t count)
 {

@@ -5,6 +5,7 @@
 
 #include "eventspace/define/definition.h"
 #include "eventspace/run/meta.h"
+#include "eventspace/collect/message.h"
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/collect/trace.h"
 #include "paths/engine/executor.h"
@@ -33,6 +34,9 @@ int fake_run_note(fake_run *run, uint32_t process, uint32_t executor,
 /* Writes a tuple of a process's threads' scheduling. */
 int fake_run_scheduling(fake_run *run, uint32_t process,
                         const eventspace_scheduling *tuple);
+/* Writes an end of a message of a thread. */
+int fake_run_message(fake_run *run, uint32_t process, uint32_t thread,
+                     const eventspace_message *tuple);
 /* Writes bytes that a process defines something with. */
 int fake_run_define(fake_run *run, uint32_t process, const void *bytes,
                     size_t count);

@@ -3,6 +3,9 @@ foreach(suite event_table source tail_reader)
   es_test(scopes/reading/${suite}_test
           SOURCES support/scratch.c support/command.c LINKS eventspace::scopes)
 endforeach()
+es_test(scopes/reading/messages_test
+        SOURCES scopes/fake_run.c support/scratch.c support/command.c
+        LINKS eventspace::scopes)
 es_test(scopes/reading/longest_test
         SOURCES support/scratch.c support/command.c LINKS eventspace::scopes)
 if(TARGET scopes_longest_test)

@@ -61,12 +61,14 @@ function callsOf(events) {
   for (const {kind, time, rest} of events) {
     const name = /^Region: "(MPI_\w+)"/.exec(rest)?.[1];
     const peer = Number(/^(?:Sender|Receiver): (\d+)/.exec(rest)?.[1]);
+    const about = {tag: Number(/Tag: (-?\d+)/.exec(rest)?.[1]),
+      bytes: Number(/Length: (\d+)/.exec(rest)?.[1]), at: time};
     if (kind === 'ENTER' && name)
       call = {name, start: time};
     else if (kind === 'MPI_SEND')
-      call.send = peer;
+      Object.assign(call, {send: peer, about});
     else if (kind === 'MPI_RECV')
-      call.receive = peer;
+      Object.assign(call, {receive: peer, about});
     else if (kind === 'MPI_COLLECTIVE_END')
       call.collective = true;
     else if (kind === 'LEAVE' && name)
@@ -111,6 +113,39 @@ function pathOf(all) {
     const [other, since] = cameLater(rank, call) ?? [rank, call.start];
     found.operations += call.end - Math.min(since, call.end);
     [rank, now] = [other, Math.min(since, call.end)];
+  }
+}
+
+/* --- messages --- */
+
+// Each is there once: the n-th that was sent is the n-th that was received, as
+// all have one tag here.
+function checkMessages(run, traced) {
+  const found = JSON.parse(eventspace('sql', run, '--format=json',
+    'select m.*, s.start_ticks as s, r.start_ticks as r from message m ' +
+    'join event s on s.thread = m.send_thread and s.sequence = m.send_sequence ' +
+    'join event r on r.thread = m.receive_thread ' +
+    'and r.sequence = m.receive_sequence ' +
+    "where s.verb <> 'region' and r.verb <> 'region'"));
+  assert.equal(found.length, ranks * rounds);
+  for (let from = 0; from < ranks; from++) {
+    const to = (from + 1) % ranks;
+    const sends = traced[from].calls.filter(call => call.send === to);
+    const receives = traced[to].calls.filter(call => call.receive === from);
+    sends.forEach((send, n) => {
+      const one = found.filter(row => row.from_thread === from &&
+                                      row.to_thread === to && row.ordinal === n);
+      assert.equal(one.length, 1);
+      const {tag, bytes, bytes_received, send_call, receive_call, s, r,
+             status, communicator} = one[0];
+      assert.deepEqual(
+        {tag, bytes, bytes_received, send_call, receive_call, s, r, status,
+         communicator},
+        {tag: send.about.tag, bytes: send.about.bytes,
+         bytes_received: receives[n].about.bytes, send_call: send.name,
+         receive_call: receives[n].name, s: send.start, r: receives[n].start,
+         status: '', communicator: 'MPI_COMM_WORLD'});
+    });
   }
 }
 
@@ -164,6 +199,7 @@ function check(name, mpicc, mpirun, plugin) {
     };
   });
 
+  checkMessages(run, traced);
   const wanted = pathOf(aligned);
   const path = rows(run, 'critical-path');
   const sum = list => list.reduce((all, row) => all + row.total_ns, 0);

@@ -14,7 +14,7 @@ struct otf2_make {
     uint64_t *counts;
     uint32_t ranks;
     const char *name, *communicator;
-    uint64_t a_second;
+    uint64_t a_second, bytes;
     const int64_t *ahead_ns;
     char *regions[REGIONS];
     uint32_t region_count;
@@ -57,6 +57,7 @@ otf2_make *otf2_make_begin(const char *directory, uint32_t ranks,
 
     m->ranks = ranks;
     m->ahead_ns = ahead_ns;
+    m->bytes = 8;
     m->writers = calloc(2 * ranks, sizeof(OTF2_EvtWriter *));
     m->counts = calloc(2 * ranks, sizeof(*m->counts));
     m->archive = OTF2_Archive_Open(directory, "trace", OTF2_FILEMODE_WRITE,
@@ -124,18 +125,23 @@ void otf2_leave(otf2_make *m, uint32_t rank, int64_t ns, const char *region)
                               region_of(m, region)));
 }
 
+void otf2_make_bytes(otf2_make *m, uint64_t bytes)
+{
+    m->bytes = bytes;
+}
+
 void otf2_send(otf2_make *m, uint32_t rank, int64_t ns, uint32_t to,
                uint32_t tag)
 {
     must(OTF2_EvtWriter_MpiSend(m->writers[rank], NULL, stamp(m, rank, ns), to,
-                                0, tag, 8));
+                                0, tag, m->bytes));
 }
 
 void otf2_receive(otf2_make *m, uint32_t rank, int64_t ns, uint32_t from,
                   uint32_t tag)
 {
     must(OTF2_EvtWriter_MpiRecv(m->writers[rank], NULL, stamp(m, rank, ns),
-                                from, 0, tag, 8));
+                                from, 0, tag, m->bytes));
 }
 
 void otf2_request(otf2_make *m, uint32_t rank, int64_t ns, uint64_t id)
@@ -149,7 +155,7 @@ void otf2_call_wait(otf2_make *m, uint32_t rank, int64_t from_ns, int64_t to_ns,
 {
     otf2_enter(m, rank, from_ns, "MPI_Wait");
     must(OTF2_EvtWriter_MpiIrecv(m->writers[rank], NULL, stamp(m, rank, to_ns),
-                                 from, 0, tag, 8, id));
+                                 from, 0, tag, m->bytes, id));
     otf2_leave(m, rank, to_ns, "MPI_Wait");
 }
 

@@ -24,6 +24,9 @@ void otf2_make_name(otf2_make *m, const char *processes,
 void otf2_enter(otf2_make *m, uint32_t rank, int64_t ns, const char *region);
 void otf2_leave(otf2_make *m, uint32_t rank, int64_t ns, const char *region);
 
+/* How long messages are from now on; the usual: 8 bytes. */
+void otf2_make_bytes(otf2_make *m, uint64_t bytes);
+
 /* In MPI_COMM_WORLD. */
 void otf2_send(otf2_make *m, uint32_t rank, int64_t ns, uint32_t to,
                uint32_t tag);

@@ -47,6 +47,10 @@ for map in map grow block; do
     }
     check "a run with $map.dot is as large as what is in it" compact
 done
+traces() { # RUN: both of its processes have events, and so all of their files
+    [ "$("$eventspace" info "$1" --format json 2>/dev/null |
+        grep -c '^{"process".*"events_present":[1-9]')" -eq 2 ]
+}
 nothing_lost() {
     # shellcheck disable=SC2094 # the command, and a file
     "$eventspace" info grow --format json >info
@@ -57,8 +61,10 @@ check "and has all of it" nothing_lost
 killed() {
     "$eventspace" run grow.dot --output killed -- sh -c '
         [ "$EVENTSPACE_PROCESS" = h1 ] || exec "$0" run --rounds 100000000
-        "$0" run --rounds 100000000 & while ! [ -s "$EVENTSPACE_RUN/h1.meta" ]
-        do sleep 0.05; done; sleep 0.3; kill -9 $!; wait' "$gsum"
+        "$0" run --rounds 100000000 &
+        until "$1" info "$EVENTSPACE_RUN" --format json 2>/dev/null |
+            grep -q "^{\"process\":\"h1\".*\"events_present\":[1-9]"
+        do sleep 0.05; done; kill -9 $!; wait' "$gsum" "$eventspace"
     [ $? -eq 1 ] && [ "$(bytes killed/*)" -le \
         $(($(blocks killed/*) + 65536)) ] &&
         "$eventspace" view killed performance >/dev/null
@@ -145,9 +151,7 @@ holes() { # a launcher that was killed leaves files as they were
     "$eventspace" run grow.dot --output sparse -- "$gsum" run --rounds 100000000 \
         >/dev/null 2>&1 &
     run=$!
-    until [ -s sparse/h1.meta ] && [ -s sparse/h0.meta ] &&
-        "$eventspace" info sparse --format json 2>err |
-        grep -q '^{"process":"h1".*"events_present":[1-9]'; do
+    until traces sparse; do
         kill -0 $run || return 1
         sleep 0.02
     done
@@ -215,12 +219,7 @@ gone() { # also when the command is killed: it waits for a reader here
     kill -9 $view
     wait $view 2>/dev/null
     kill $reader
-    for _ in $(seq 1000); do
-        [ -z "$(ls tmp)" ] && return 0
-        sleep 0.01
-    done
-    ls -R tmp
-    return 1
+    until [ -z "$(ls tmp)" ]; do sleep 0.01; done
 }
 check "what was unpacked goes with the command, however that ends" gone
 
@@ -278,7 +277,7 @@ unseen() { # its processes, from another container
     "$eventspace" run grow.dot --output far -- "$gsum" run --rounds 100000000 \
         2>/dev/null >&2 &
     run=$!
-    until [ -s far/h0.meta ] && [ -s far/h1.meta ]; do
+    until traces far; do
         kill -0 $run || return 1
         sleep 0.01
     done

@@ -77,6 +77,9 @@ bool cli_is_packed(const char *run);
 /* Opens it. NULL after telling what is wrong; of its definitions, that is told
  * and the run is opened. The caller closes it. */
 eventspace_run *cli_open_run(const char *run);
+/* Says on standard error what is wrong with the definitions of a run that the
+ * command leaves to others to open. */
+void cli_warn_of_definitions(const char *directory);
 /* Says on standard error which processes are missing, did not end well, or have
  * damaged files. `name`: of the run, as it was given. */
 void cli_warn_of_run(const eventspace_run *run, const char *name);

@@ -286,6 +286,7 @@ int cli_archive(int argc, char **argv)
         scopes_archiver_destroy(archiving.archiver);
         return COMMAND_FAILED;
     }
+    cli_warn_of_definitions(archiving.directory);
     interrupts_catch(archiving.archiver);
     thread_end(&archiving);
     interrupts_leave(); /* before what they would stop is no more */

@@ -28,6 +28,7 @@ static void count(eventspace_run *run, const command_losses *losses,
         out->recorded += of.recorded;
         out->lost += of.lost;
         out->starved += of.starved;
+        out->unmade += of.unmade;
     }
 }
 
@@ -45,20 +46,30 @@ static void full_tell(const char *directory, bool patient)
             patient ? "the program waits" : "events are lost, and counted,");
 }
 
+/* Who is patient waits for room for a stream, too. */
+static bool is_full(const command_losses *losses,
+                    const eventspace_events *events)
+{
+    return events->starved || (losses->patient && events->unmade);
+}
+
 static void *watch(void *context)
 {
     command_losses *losses = context;
     eventspace_events events = {0};
     eventspace_run *run;
+    bool stopped;
 
     if (eventspace_run_open(&run, losses->directory) != 0)
         return NULL;
-    while (!events.starved && !atomic_load(&losses->stopped)) {
-        pastset_waiter_wait(&losses->waiter, pastset_now_ns() + LOOK_NS);
+    do { /* once more after it was stopped: that may have been at once */
+        stopped = atomic_load(&losses->stopped);
+        if (!stopped)
+            pastset_waiter_wait(&losses->waiter, pastset_now_ns() + LOOK_NS);
         if (eventspace_run_refresh(run) == 0)
             count(run, losses, &events);
-    }
-    if (events.starved)
+    } while (!stopped && !is_full(losses, &events));
+    if (is_full(losses, &events))
         full_tell(losses->directory, losses->patient);
     eventspace_run_close(run);
     return NULL;
@@ -85,6 +96,11 @@ static void events_tell(const char *directory, const eventspace_events *events)
     if (events->starved)
         fprintf(stderr, ", %" PRIu64 " of them because the disk was full\n",
                 events->starved);
+    else if (events->unmade)
+        fprintf(stderr,
+                ", %" PRIu64 " of them as no trace element could be made for "
+                "them\n",
+                events->unmade);
     else
         fputs(": trace elements were full. `eventspace run --archive` saves "
               "all, and `eventspace map instrument --trace-size` makes "

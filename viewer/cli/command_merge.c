@@ -103,6 +103,7 @@ static int merge(merge_arguments *a)
         a->directories[i] = cli_run_directory(a->given[i]);
         if (!a->directories[i])
             return COMMAND_FAILED;
+        cli_warn_of_definitions(a->directories[i]);
     }
     if (scopes_merge(a->out, a->directories, a->count, tell, a) != 0) {
         fputs("eventspace: ", stderr);

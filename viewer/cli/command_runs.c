@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "eventspace/run/run_map.h"
 #include "pastset/status.h"
 #include "viewer/pack/pack.h"
 
@@ -193,6 +194,20 @@ eventspace_run *cli_open_run(const char *run)
     if (opened && *eventspace_run_problem(opened))
         fprintf(stderr, "eventspace: %s\n", eventspace_run_problem(opened));
     return opened;
+}
+
+void cli_warn_of_definitions(const char *directory)
+{
+    char problem[EVENTSPACE_RUN_PROBLEM];
+    paths_map *map;
+    uint32_t nodes;
+
+    if (eventspace_run_map_read(&map, directory, problem, sizeof(problem),
+                                &nodes) != 0)
+        return; /* which the command finds out as well */
+    if (*problem)
+        fprintf(stderr, "eventspace: %s\n", problem);
+    paths_map_destroy(map);
 }
 
 /* Processes that still run need no word: there will be more to see. */

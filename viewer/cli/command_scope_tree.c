@@ -38,7 +38,7 @@ static void stop(int number)
 
 static int app_map(paths_map **out, const char *run)
 {
-    char problem[512];
+    char problem[EVENTSPACE_RUN_PROBLEM];
     uint32_t nodes;
 
     return eventspace_run_map_read(out, run, problem, sizeof(problem), &nodes);
@@ -271,6 +271,7 @@ static int run_look(const scope *s, char *run, paths_map **app)
 
     if (err)
         return err;
+    cli_warn_of_definitions(s->run);
     if (!realpath(s->run, run))
         return pastset_fail(PASTSET_ENOENT, "%s: %s", s->run, strerror(errno));
     return scopes_gather_check(&s->gather, *app);

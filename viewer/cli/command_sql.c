@@ -2,6 +2,7 @@
  * command line, from standard input, or typed. */
 #include "viewer/cli/command_sql.h"
 
+#include <inttypes.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -92,6 +93,11 @@ void cli_sql_warn(const viewer_sql *sql, const eventspace_run *run,
     fflush(stdout);
     cli_warn_of_run(run, name);
     cli_warn_of_strange(viewer_sql_strange(sql));
+    if (viewer_sql_messages_damaged(sql) > 0)
+        fprintf(stderr,
+                "eventspace: %" PRIu64 " sends and receives of messages are "
+                "damaged, and left out\n",
+                viewer_sql_messages_damaged(sql));
     if (ledger->lost == 0)
         return;
     fputs("eventspace: ", stderr);

@@ -440,6 +440,8 @@ int cli_top(int argc, char **argv)
     a.name = a.run;
     if (a.run && !(a.run = cli_run_directory(a.run)))
         return COMMAND_FAILED;
+    if (a.run)
+        cli_warn_of_definitions(a.run);
     err = top_run(&a, &m);
     viewer_terminal_leave();
     viewer_mirror_close(&m);

@@ -5,9 +5,10 @@
  * thread of it (`tid`). Slices are complete events (X), what has not come up
  * yet is a begin without an end (B), marks are instants (i), and an operation
  * that goes on to another collector has a flow: its start (s) is at the begin
- * of the upper slice, its finish (f, bp "e") at that of the lower one. What is
- * said of the run as a whole stands behind the events: a file that was cut is
- * no JSON. */
+ * of the upper slice, its finish (f, bp "e") at that of the lower one. A
+ * message has one from the begin of what sent it to the end of what received
+ * it. What is said of the run as a whole stands behind the events: a file that
+ * was cut is no JSON. */
 #include "viewer/export/export_internal.h"
 
 #include <stdlib.h>
@@ -140,6 +141,23 @@ static void put_operation(chrome *c, const viewer__event *event)
     }
 }
 
+/* Of the message that it sent or received; of several, how many. */
+static int put_messages(chrome *c, const viewer__slice *slice)
+{
+    int err = 0;
+
+    if (slice->message_count == 1) {
+        viewer__put(c->out, ",\"tag\":");
+        viewer__put_number(c->out, slice->messages->end.key.tag);
+        viewer__put(c->out, ",\"communicator\":");
+        put_json(c->out, viewer_json_text(slice->messages->communicator), &err);
+    } else if (slice->message_count > 1) {
+        viewer__put(c->out, ",\"messages\":");
+        viewer__put_number(c->out, (int64_t)slice->message_count);
+    }
+    return err;
+}
+
 static void put_arguments(chrome *c, const viewer__event *event)
 {
     if (event->operation == VIEWER__OFF) {
@@ -173,6 +191,7 @@ static void put_slice(chrome *c, const viewer__slice *slice, const char *phase)
 static int chrome_slice(void *context, const viewer__slice *slice)
 {
     chrome *c = context;
+    int err;
 
     put_slice(c, slice, slice->under_way ? "B" : "X");
     if (!slice->under_way) {
@@ -181,8 +200,9 @@ static int chrome_slice(void *context, const viewer__slice *slice)
     }
     viewer__put(c->out, ",\"args\":{");
     put_arguments(c, slice->event);
+    err = put_messages(c, slice);
     viewer__put(c->out, "}}");
-    return viewer__put_status(c->out);
+    return err ? err : viewer__put_status(c->out);
 }
 
 static int chrome_instant(void *context, const viewer__slice *slice)
@@ -194,26 +214,36 @@ static int chrome_instant(void *context, const viewer__slice *slice)
     return viewer__put_status(c->out);
 }
 
-static void put_flow_end(chrome *c, const char *phase, uint64_t id,
-                         const viewer__end *end)
+static void put_flow_end(chrome *c, const char *phase, const viewer__flow *flow,
+                         uint32_t track, int64_t at_ns)
 {
+    const char *what = flow->message ? "message" : "hop";
+
     viewer__put(c->out, next(c));
     viewer__put(c->out, "{\"ph\":\"");
     viewer__put(c->out, phase);
-    viewer__put(c->out, ",\"name\":\"hop\",\"cat\":\"hop\",\"id\":");
-    viewer__put_number(c->out, (int64_t)id);
-    put_place(c, end->track);
+    viewer__put(c->out, ",\"name\":\"");
+    viewer__put(c->out, what);
+    viewer__put(c->out, "\",\"cat\":\"");
+    viewer__put(c->out, what);
+    viewer__put(c->out, "\",\"id\":");
+    viewer__put_number(c->out, (int64_t)flow->id);
+    put_place(c, track);
     viewer__put(c->out, ",\"ts\":");
-    viewer__put_us(c->out, end->start_ns);
+    viewer__put_us(c->out, at_ns);
     viewer__put(c->out, "}");
 }
 
 static int chrome_flow(void *context, const viewer__flow *flow)
 {
     chrome *c = context;
+    const viewer__end *lower = &flow->lower;
+    int64_t at_ns = lower->start_ns;
 
-    put_flow_end(c, "s\"", flow->id, &flow->upper);
-    put_flow_end(c, "f\",\"bp\":\"e\"", flow->id, &flow->lower);
+    if (flow->message && lower->end_ns > lower->start_ns)
+        at_ns = lower->end_ns - 1; /* it is there when the call is over */
+    put_flow_end(c, "s\"", flow, flow->upper.track, flow->upper.start_ns);
+    put_flow_end(c, "f\",\"bp\":\"e\"", flow, lower->track, at_ns);
     return viewer__put_status(c->out);
 }
 

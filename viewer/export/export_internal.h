@@ -9,6 +9,7 @@
 #include <jansson.h>
 
 #include "scopes/reading/cursor.h"
+#include "scopes/reading/messages.h"
 #include "scopes/reading/snapshot.h"
 #include "viewer/export/export.h"
 
@@ -150,6 +151,14 @@ typedef struct viewer__name {
     char *text, *json; /* UTF-8; the same in quotes */
 } viewer__name;
 
+/* What an operation has sent or received. */
+typedef struct viewer__message {
+    scopes_message_end end;
+    const char *communicator; /* its name */
+    uint64_t id;              /* the same for both ends; another message is
+                                 hardly ever of this id, too */
+} viewer__message;
+
 typedef struct viewer__slice {
     const viewer__track *track;
     const viewer__name *name;
@@ -160,6 +169,8 @@ typedef struct viewer__slice {
     bool under_way;
     bool hops;       /* the operation may be on other tracks too */
     uint64_t number; /* of the slice, from 0 */
+    const viewer__message *messages;
+    size_t message_count;
 } viewer__slice;
 
 /* A place in a slice that is connected with another. */
@@ -169,12 +180,14 @@ typedef struct viewer__end {
     int64_t start_ns, end_ns;
 } viewer__end;
 
-/* An operation goes from the slice of one collector to that of the next. */
+/* An operation goes from the slice of one collector to that of the next; or a
+ * message from that of its sender to that of its receiver. */
 typedef struct viewer__flow {
     uint64_t id; /* from 1 */
     bool remote;
     viewer__end upper, lower;
-    const viewer__event *event; /* below */
+    const viewer__event *event;     /* below; of a message NULL */
+    const viewer__message *message; /* NULL: an operation */
 } viewer__flow;
 
 /* A member of a round of a collective. */
@@ -211,6 +224,23 @@ typedef struct viewer__sink {
 /* Walks the whole export. `first_ns` is the earliest time there is. */
 int viewer__tracks_walk(viewer__export *e, const viewer__sink *sink,
                         void *context, int64_t *first_ns, int64_t *last_ns);
+
+/* --- export_messages.c --- */
+
+typedef struct viewer__messages viewer__messages;
+
+/* `*flow_count` is the id of the last flow. */
+int viewer__messages_create(viewer__messages **out, viewer__export *e,
+                            const viewer__sink *sink, void *context,
+                            uint64_t *flow_count);
+void viewer__messages_destroy(viewer__messages *messages);
+/* What an operation has sent or received; valid until the next call. Operations
+ * are to come in the order of their begins. */
+int viewer__messages_claim(viewer__messages *messages,
+                           const viewer__event *event,
+                           const viewer__message **out, size_t *count);
+/* The slice of that operation is there: gives the flows that end in it. */
+int viewer__messages_place(viewer__messages *messages, const viewer__end *at);
 
 /* --- export_names.c --- */
 

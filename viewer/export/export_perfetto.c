@@ -5,8 +5,9 @@
  * categories and names of arguments are written once and then meant by their
  * numbers. Slices are a begin and an end. An operation that passes several
  * collectors has one flow id at all of them: its thread's number and one in the
- * upper, its sequence in the lower half. Where a run begins before its zero, as
- * clocks can have it, all times are moved by the same.
+ * upper, its sequence in the lower half; a message has one, with the highest
+ * bit set, at what sent and what received it. Where a run begins before its
+ * zero, as clocks can have it, all times are moved by the same.
  *
  * A packet in the file is the tag 0x0a, its length as a varint, and its bytes:
  * a trace may end after any of them, so nothing is to be written behind the
@@ -24,6 +25,7 @@
 
 #define PROCESS_UUID 1                 /* of the first process */
 #define TRACK_UUID (UINT64_C(1) << 32) /* of the first track */
+#define MESSAGE_FLOW (UINT64_C(1) << 63)
 #define SEQUENCE 1
 #define STATE_CLEARED 1
 #define STATE_NEEDED 2
@@ -36,6 +38,8 @@ typedef struct perfetto {
     size_t name_count;
     uint8_t *packed; /* room for a packet */
     size_t room;
+    uint64_t *flows; /* of a slice */
+    size_t flow_capacity;
 } perfetto;
 
 /* What can be in the arguments of a slice. */
@@ -48,13 +52,14 @@ enum {
     ARGUMENT_RUNNABLE,
     ARGUMENT_SLEEPING,
     ARGUMENT_DEPTH,
+    ARGUMENT_TAG,
     ARGUMENTS
 };
 
 /* protobuf-c wants texts that could be changed. */
 static char argument_names[ARGUMENTS][16] = {
     "",       "thread",      "sequence",    "bytes", "collector",
-    "status", "runnable_us", "sleeping_us", "depth"};
+    "status", "runnable_us", "sleeping_us", "depth", "tag"};
 
 static char categories[][16] = {"",       "operation", "collective", "hop",
                                 "region", "mark",      "scheduling", "run"};
@@ -243,6 +248,16 @@ static annotation number(uint64_t name, uint64_t value)
     return out;
 }
 
+static annotation signed_number(uint64_t name, int64_t value)
+{
+    annotation out = EVENT_SPACE_DEBUG_ANNOTATION__INIT;
+
+    out.has_name_iid = out.has_int_value = true;
+    out.name_iid = name;
+    out.int_value = value;
+    return out;
+}
+
 static annotation text(uint64_t name, char *value)
 {
     annotation out = EVENT_SPACE_DEBUG_ANNOTATION__INIT;
@@ -253,7 +268,7 @@ static annotation text(uint64_t name, char *value)
     return out;
 }
 
-#define ARGUMENTS_MAX 5
+#define ARGUMENTS_MAX 6
 
 /* `status` has room for the name of one. */
 static size_t make_arguments(annotation *out, const viewer__event *event,
@@ -303,6 +318,27 @@ static EventSpaceTrackEvent event_of(const viewer__track *track,
     return event;
 }
 
+/* That of the operation, and those of its messages, which have the highest bit
+ * set. */
+static int flows_make(perfetto *p, const viewer__slice *slice, uint64_t flow)
+{
+    size_t count = 0;
+
+    if (slice->message_count >= p->flow_capacity) {
+        size_t capacity = 2 * (slice->message_count + 1);
+        uint64_t *more = realloc(p->flows, capacity * sizeof(*more));
+        if (!more)
+            return pastset_no_memory("for an export");
+        p->flows = more;
+        p->flow_capacity = capacity;
+    }
+    if (slice->hops)
+        p->flows[count++] = flow;
+    for (size_t i = 0; i < slice->message_count; i++)
+        p->flows[count++] = slice->messages[i].id | MESSAGE_FLOW;
+    return 0;
+}
+
 static int put_slice(perfetto *p, const viewer__slice *slice,
                      EventSpaceTrackEvent__Type type)
 {
@@ -316,16 +352,20 @@ static int put_slice(perfetto *p, const viewer__slice *slice,
 
     if (err)
         return err;
+    err = flows_make(p, slice, flow);
+    if (err)
+        return err;
+    event.flow_ids = p->flows;
+    event.n_flow_ids = slice->hops + slice->message_count;
     event.has_name_iid = true;
     event.name_iid = slice->name->id + UINT64_C(1); /* 0 is none */
     event.category_iids = &category;
     event.n_category_iids = 1;
-    if (slice->hops) {
-        event.flow_ids = &flow;
-        event.n_flow_ids = 1;
-    }
     event.n_debug_annotations =
         make_arguments(arguments, slice->event, status, sizeof(status));
+    if (slice->message_count == 1)
+        arguments[event.n_debug_annotations++] =
+            signed_number(ARGUMENT_TAG, slice->messages->end.key.tag);
     for (size_t i = 0; i < event.n_debug_annotations; i++)
         pointers[i] = &arguments[i];
     event.debug_annotations = pointers;
@@ -413,5 +453,6 @@ int viewer__export_perfetto(viewer__export *e, viewer__text *out)
         err = put_facts(&p, last_ns);
     free(p.names_known);
     free(p.packed);
+    free(p.flows);
     return err;
 }

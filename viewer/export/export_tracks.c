@@ -12,7 +12,7 @@
  * and whoever comes later finds it. A round of a collective is complete when
  * each of its threads has an operation under way that is in no round: none of
  * them can come up before the last one has begun. So what is in memory is what
- * is under way.. Names of slices are in
+ * is under way. Messages are in export_messages.c, names of slices in
  * export_names.c, counters in export_counters.c. */
 #include "viewer/export/export_internal.h"
 
@@ -58,6 +58,7 @@ typedef struct tracks {
     owner *of_threads, *of_scheduling, *of_collectors;
     viewer__names *names;
     viewer__counters *counters;
+    viewer__messages *messages;
     passing *buckets[BUCKETS];
     passing *spare;
     bool *is_top;       /* by collector */
@@ -302,6 +303,8 @@ static int operation(tracks *t, const viewer__event *event,
 {
     int err = flow_find(t, event, at);
 
+    if (!err && t->is_top[event->collector])
+        err = viewer__messages_place(t->messages, at);
     if (!err)
         err = passing_keep(t, event, at);
     return err ? err : round_find(t, event, at);
@@ -338,7 +341,7 @@ static int take(const viewer__event *event, void *context)
                            .number = t->slice_count++};
     bool is_mark = event->operation == EVENTSPACE_TRACE_MARK;
     viewer__end at;
-    int err;
+    int err = 0;
 
     if (!slice.name)
         return no_memory();
@@ -352,7 +355,11 @@ static int take(const viewer__event *event, void *context)
         slice.hops =
             t->e->topology->hops[event->collector].lower != PATHS_NONE ||
             t->e->topology->above[event->collector].count > 0;
-    err = place(t, event, &slice);
+    if (is_operation && t->is_top[event->collector])
+        err = viewer__messages_claim(t->messages, event, &slice.messages,
+                                     &slice.message_count);
+    if (!err)
+        err = place(t, event, &slice);
     if (!err && is_mark)
         return t->sink->instant ? t->sink->instant(t->context, &slice) : 0;
     if (!err && t->sink->slice)
@@ -515,6 +522,7 @@ static void drop(tracks *t)
     drop_owners(t->of_collectors, t->ids);
     viewer__names_destroy(t->names);
     viewer__counters_destroy(t->counters);
+    viewer__messages_destroy(t->messages);
     for (size_t i = 0; i < BUCKETS; i++)
         drop_passing(t->buckets[i]);
     drop_passing(t->spare);
@@ -548,6 +556,9 @@ int viewer__tracks_walk(viewer__export *e, const viewer__sink *sink,
     if (!err)
         err = viewer__counters_create(&t->counters, e, sink, context,
                                       &t->track_count, t->is_top);
+    if (!err)
+        err = viewer__messages_create(&t->messages, e, sink, context,
+                                      &t->flow_count);
     if (!err)
         err = make_threads(t);
     if (!err)

@@ -10,14 +10,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eventspace/collect/message.h"
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/collect/trace.h"
-#include "eventspace/define/definition.h"
 #include "eventspace/run/run_writer.h"
 #include "pastset/request.h"
 #include "pastset/status.h"
 #include "scopes/clocks/clock.h"
 #include "scopes/reading/source.h"
+#include "viewer/import/import_definitions_internal.h"
 #include "viewer/import/import_map_internal.h"
 
 /* Addresses: of a space, and of a thread in it. */
@@ -28,17 +29,12 @@
 
 /* What is written of a thread. */
 typedef struct thread_out {
-    pastset_element *operations, *regions, *life;
-    uint64_t operation_count, region_count; /* room that is needed */
-    uint32_t operation, region;             /* numbers of the last */
-    uint64_t begin, end; /* of all its calls; begin UINT64_MAX: none */
+    pastset_element *operations, *regions, *messages, *life;
+    /* Room that is needed. */
+    uint64_t operation_count, region_count, message_count;
+    uint32_t operation, region; /* numbers of the last */
+    uint64_t begin, end;        /* of all its calls; begin UINT64_MAX: none */
 } thread_out;
-
-/* The id that a region has in a process. */
-typedef struct region_id {
-    bool is_known;
-    uint32_t process, id;
-} region_id;
 
 typedef struct importing {
     otf2_trace *trace;
@@ -46,12 +42,7 @@ typedef struct importing {
     paths_map *map;
     eventspace_run_writer *writer;
     thread_out *threads;
-    uint32_t *names; /* by region: the first one of that name */
-    uint32_t *ranks; /* by process of the map */
-    /* Of the process that is written. */
-    region_id *ids; /* by name */
-    uint32_t defined;
-    pastset_element *definitions;
+    import_definitions *definitions;
     import_report *report;
     calls_odd odd;
     const mpi_call *call; /* that is being written */
@@ -64,10 +55,22 @@ static int no_memory(void)
 
 /* --- what there is --- */
 
-static int count_use(uint32_t use, void *context)
+static bool is_message(const importing *m, uint32_t use)
 {
-    (void)use;
-    ++*(uint64_t *)context;
+    const import_use *u = viewer__import_uses_at(m->uses, use);
+
+    return viewer__import_uses_place(m->uses, u->place)->key.kind ==
+           PLACE_CHANNEL;
+}
+
+static int count_use(uint32_t use, uint32_t ordinal, void *context)
+{
+    importing *m = context;
+    thread_out *t = &m->threads[viewer__import_uses_at(m->uses, use)->thread];
+
+    (void)ordinal;
+    t->operation_count++;
+    t->message_count += is_message(m, use);
     return 0;
 }
 
@@ -83,8 +86,31 @@ static int look_at(uint32_t thread, const mpi_call *call, void *context)
         m->report->regions++;
         return 0;
     }
-    return viewer__import_uses_of(m->uses, thread, call, count_use,
-                                  &t->operation_count);
+    return viewer__import_uses_of(m->uses, thread, call, count_use, m);
+}
+
+/* For the order of receives alone. */
+static int look_again(uint32_t thread, const mpi_call *call, void *context)
+{
+    importing *m = context;
+
+    return call->what == CALL_REGION
+               ? 0
+               : viewer__import_uses_of(m->uses, thread, call, count_use, m);
+}
+
+static int settle(importing *m)
+{
+    bool again;
+    int err =
+        viewer__import_uses_settle(m->uses, m->odd.joined_groups,
+                                   m->odd.requests == m->odd.received, &again);
+
+    for (uint32_t i = 0; i < m->trace->thread_count && !err && again; i++)
+        err = viewer__calls_walk(m->trace, i, look_again, m, NULL);
+    if (!err)
+        viewer__import_uses_settled(m->uses);
+    return err;
 }
 
 static void report_uses(importing *m)
@@ -135,7 +161,7 @@ static int look(importing *m)
     }
     if (err)
         return err;
-    err = viewer__import_uses_settle(m->uses, m->odd.joined_groups);
+    err = settle(m);
     if (err)
         return err;
     m->report->processes = m->trace->process_count;
@@ -149,67 +175,6 @@ static int look(importing *m)
     return 0;
 }
 
-/* --- names of regions --- */
-
-typedef struct named {
-    const char *name;
-    uint32_t region;
-} named;
-
-static int by_name(const void *a, const void *b)
-{
-    const named *x = a, *y = b;
-    int order = strcmp(x->name, y->name);
-
-    return order ? order : x->region < y->region ? -1 : x->region > y->region;
-}
-
-/* Tracers define a region once for each process. */
-static int names_make(importing *m)
-{
-    uint32_t count = m->trace->region_count;
-    named *sorted = calloc(count + 1u, sizeof(*sorted));
-
-    m->names = calloc(count + 1u, sizeof(*m->names));
-    if (!sorted || !m->names) {
-        free(sorted);
-        return no_memory();
-    }
-    for (uint32_t i = 0; i < count; i++)
-        sorted[i] = (named){m->trace->regions[i].name, i};
-    qsort(sorted, count, sizeof(*sorted), by_name);
-    for (uint32_t i = 0; i < count; i++)
-        m->names[sorted[i].region] =
-            i > 0 && strcmp(sorted[i - 1].name, sorted[i].name) == 0
-                ? m->names[sorted[i - 1].region]
-                : sorted[i].region;
-    free(sorted);
-    return 0;
-}
-
-static int define(importing *m, uint32_t process, uint32_t name, uint32_t *id)
-{
-    eventspace_definition definition = {.kind = EVENTSPACE_DEFINES_REGION,
-                                        .parent = EVENTSPACE_NO_PARENT};
-    int err = 0;
-
-    if (m->defined == EVENTSPACE_DEFINITIONS_MAX)
-        return pastset_fail(
-            PASTSET_ELIMIT, "process %s has more than %d regions",
-            m->map->processes[process].name, EVENTSPACE_DEFINITIONS_MAX);
-    if (!m->definitions)
-        err = eventspace_run_writer_element(
-            &m->definitions, m->writer, EVENTSPACE_DEFINITIONS_NAME,
-            EVENTSPACE_DEFINITIONS_TYPE, EVENTSPACE_DEFINITIONS_MAX);
-    if (err)
-        return err;
-    definition.id = viewer__import_uses_count(m->uses) +
-                    m->defined++ * m->map->process_count + m->ranks[process];
-    definition.name = m->trace->regions[name].name;
-    *id = definition.id;
-    return eventspace_definition_write(m->definitions, &definition);
-}
-
 /* --- writing --- */
 
 static int trace_element(importing *m, pastset_element **out, const char *name,
@@ -219,7 +184,32 @@ static int trace_element(importing *m, pastset_element **out, const char *name,
                                          EVENTSPACE_TRACE_TYPE, count);
 }
 
-static int write_use(uint32_t use, void *context)
+/* What of a call was sent or received, beside its trace tuple. */
+static int write_message(importing *m, uint32_t use, uint32_t ordinal)
+{
+    const import_use *u = viewer__import_uses_at(m->uses, use);
+    const otf2_event *event = m->call->event;
+    thread_out *t = &m->threads[u->thread];
+    eventspace_message tuple = {.tick = event->ticks,
+                                .bytes = event->bytes,
+                                .ordinal = ordinal,
+                                .call = t->operation,
+                                .tag = (int32_t)event->tag,
+                                .kind = u->role == USE_WRITES
+                                            ? EVENTSPACE_MESSAGE_SENT
+                                            : EVENTSPACE_MESSAGE_RECEIVED};
+    int err =
+        viewer__import_define_channel(m->definitions, u->place, &tuple.channel);
+
+    if (!err)
+        err = viewer__import_define_operation(m->definitions, m->call->region,
+                                              &tuple.operation);
+    return err ? err
+               : pastset_write(t->messages, &tuple, sizeof(tuple),
+                               PASTSET_NOWAIT, NULL);
+}
+
+static int write_use(uint32_t use, uint32_t ordinal, void *context)
 {
     static const uint16_t verbs[] = {PASTSET_WRITE, PASTSET_OBSERVE,
                                      PASTSET_EXCHANGE, PASTSET_READ};
@@ -235,14 +225,13 @@ static int write_use(uint32_t use, void *context)
                               .bytes = bytes > UINT32_MAX ? UINT32_MAX
                                                           : (uint32_t)bytes,
                               .operation = verbs[u->role]};
+    int err = is_message(m, use) ? write_message(m, use, ordinal) : 0;
 
-    return eventspace_run_writer_trace(t->operations, &tuple);
+    return err ? err : eventspace_run_writer_trace(t->operations, &tuple);
 }
 
 static int write_region(importing *m, uint32_t thread, const mpi_call *call)
 {
-    uint32_t process = m->trace->threads[thread].process;
-    region_id *id;
     thread_out *t = &m->threads[thread];
     eventspace_trace tuple = {.start = call->start,
                               .end = call->end,
@@ -250,20 +239,13 @@ static int write_region(importing *m, uint32_t thread, const mpi_call *call)
                               .sequence = ++t->region,
                               .bytes = call->depth,
                               .operation = EVENTSPACE_TRACE_REGION};
-    int err = 0;
+    int err;
 
     if (call->region == OTF2_NONE)
         return 0;
-    id = &m->ids[m->names[call->region]];
-    if (!id->is_known || id->process != process) {
-        err = define(m, process, m->names[call->region], &id->id);
-        id->is_known = !err;
-        id->process = process;
-    }
-    if (err)
-        return err;
-    tuple.collector = id->id;
-    return eventspace_run_writer_trace(t->regions, &tuple);
+    err = viewer__import_define_region(m->definitions, call->region,
+                                       &tuple.collector);
+    return err ? err : eventspace_run_writer_trace(t->regions, &tuple);
 }
 
 static int write_life(importing *m, uint32_t thread, uint64_t begin,
@@ -321,6 +303,11 @@ static int thread_elements(importing *m, uint32_t thread, uint32_t *regions)
         ++*regions;
         err = trace_element(m, &t->regions, name, t->region_count);
     }
+    snprintf(name, sizeof(name), EVENTSPACE_MESSAGES_PREFIX "%u", thread);
+    if (!err && t->message_count)
+        err = eventspace_run_writer_element(&t->messages, m->writer, name,
+                                            EVENTSPACE_MESSAGE_TYPE,
+                                            t->message_count);
     return err;
 }
 
@@ -345,12 +332,15 @@ static int process_elements(importing *m, uint32_t from, uint32_t to)
  * beginning. */
 static uint64_t room(const importing *m, uint32_t from, uint32_t to)
 {
-    uint64_t bytes = SPACE_BYTES;
+    uint64_t bytes =
+        SPACE_BYTES + viewer__import_definitions_room(m->definitions);
 
     for (uint32_t i = from; i < to; i++)
-        bytes += THREAD_BYTES + 4 * sizeof(eventspace_trace) *
-                                    (m->threads[i].operation_count +
-                                     m->threads[i].region_count);
+        bytes +=
+            THREAD_BYTES +
+            4 * sizeof(eventspace_trace) *
+                (m->threads[i].operation_count + m->threads[i].region_count) +
+            4 * sizeof(eventspace_message) * m->threads[i].message_count;
     return bytes;
 }
 
@@ -361,8 +351,7 @@ static int process_write(importing *m, uint32_t process, uint32_t from,
     int err =
         eventspace_run_writer_begin(m->writer, process, room(m, from, to));
 
-    m->defined = 0;
-    m->definitions = NULL;
+    viewer__import_definitions_begin(m->definitions, m->writer, process);
     if (!err)
         err = process_elements(m, from, to);
     for (uint32_t i = from; i < to && !err; i++)
@@ -556,24 +545,7 @@ static int begin(importing *m, const import_options *options)
         return err;
     m->uses = viewer__import_uses_make(m->trace);
     m->threads = calloc(m->trace->thread_count + 1u, sizeof(*m->threads));
-    m->ranks = calloc(m->trace->process_count + 1u, sizeof(*m->ranks));
-    m->ids = calloc(m->trace->region_count + 1u, sizeof(*m->ids));
-    if (!m->uses || !m->threads || !m->ranks || !m->ids)
-        return no_memory();
-    return names_make(m);
-}
-
-static int ranks_make(importing *m)
-{
-    uint32_t *ranked = calloc(m->map->process_count + 1u, sizeof(*ranked));
-
-    if (!ranked)
-        return no_memory();
-    paths_map_rank_processes(m->map, ranked);
-    for (uint32_t i = 0; i < m->map->process_count; i++)
-        m->ranks[ranked[i]] = i;
-    free(ranked);
-    return 0;
+    return m->uses && m->threads ? 0 : no_memory();
 }
 
 static int write_run(importing *m, const import_options *options)
@@ -581,7 +553,8 @@ static int write_run(importing *m, const import_options *options)
     int err = viewer__import_map_make(&m->map, m->trace, m->uses);
 
     if (!err)
-        err = ranks_make(m);
+        err = viewer__import_definitions_make(&m->definitions, m->trace,
+                                              m->uses, m->map);
     if (!err)
         err = eventspace_run_writer_open(&m->writer, options->directory, m->map,
                                          options->replace);
@@ -594,9 +567,7 @@ static int write_run(importing *m, const import_options *options)
 
 static void end(importing *m)
 {
-    free(m->ids);
-    free(m->ranks);
-    free(m->names);
+    viewer__import_definitions_destroy(m->definitions);
     free(m->threads);
     viewer__import_uses_destroy(m->uses);
     if (m->map)

@@ -438,21 +438,10 @@ done:
 
 /* --- all --- */
 
-static uint32_t places_of(const import_uses *uses)
-{
-    uint32_t places = 0;
-
-    for (uint32_t i = 0; i < viewer__import_uses_count(uses); i++) {
-        uint32_t place = viewer__import_uses_at(uses, i)->place;
-        places = place >= places ? place + 1 : places;
-    }
-    return places;
-}
-
 int viewer__import_map_make(paths_map **out, const otf2_trace *trace,
                             const import_uses *uses)
 {
-    uint32_t count = places_of(uses);
+    uint32_t count = viewer__import_uses_places(uses);
     making m = {.trace = trace, .uses = uses};
     place_nodes *places = calloc(count + 1u, sizeof(*places));
     int err = paths_map_create(&m.map, "trace");

@@ -29,6 +29,10 @@ typedef struct known_use {
     import_use shown;
     uint32_t number;
     uint64_t posted; /* the last */
+    uint64_t *order; /* when receives that ended in another order began,
+                        ascending; NULL: in that of their begins */
+    size_t order_count;
+    uint32_t given; /* once all is settled: messages */
     bool *failed;
     UT_hash_handle hh;
 } known_use;
@@ -45,7 +49,7 @@ struct import_uses {
     known_use *uses, **use_list;
     uint32_t use_count;
     known_rank *ranks; /* by communicator */
-    bool settled;
+    enum { COUNTING, ORDERING, SETTLED } state;
 };
 
 import_uses *viewer__import_uses_make(const otf2_trace *trace)
@@ -73,8 +77,10 @@ void viewer__import_uses_destroy(import_uses *uses)
     HASH_CLEAR(hh, uses->uses);
     for (uint32_t i = 0; i < uses->place_count; i++)
         free(uses->place_list[i]);
-    for (uint32_t i = 0; i < uses->use_count; i++)
+    for (uint32_t i = 0; i < uses->use_count; i++) {
+        free(uses->use_list[i]->order);
         free(uses->use_list[i]);
+    }
     free(uses->place_list);
     free(uses->use_list);
     free(uses->ranks);
@@ -89,6 +95,11 @@ uint32_t viewer__import_uses_count(const import_uses *uses)
 const import_use *viewer__import_uses_at(const import_uses *uses, uint32_t use)
 {
     return &uses->use_list[use]->shown;
+}
+
+uint32_t viewer__import_uses_places(const import_uses *uses)
+{
+    return uses->place_count;
 }
 
 const import_place *viewer__import_uses_place(const import_uses *uses,
@@ -228,14 +239,77 @@ static bool is_matched(const import_uses *u, const import_place *place,
            place->takers == 1 && !place->disordered;
 }
 
-int viewer__import_uses_settle(import_uses *u, bool joined_groups)
+/* Of a channel. Where receives may be missing, nothing says which. */
+static bool is_numbered(const import_uses *u, const import_place *place,
+                        bool joined_groups, bool all_ended)
 {
-    u->settled = true;
+    bool alone = place->writers <= 1 && place->takers <= 1;
+
+    return place->key.kind == PLACE_CHANNEL && alone &&
+           !(u->trace->comms[place->key.comm].derived && joined_groups) &&
+           (place->written == place->taken ||
+            (all_ended && place->written > place->taken));
+}
+
+int viewer__import_uses_settle(import_uses *u, bool joined_groups,
+                               bool all_ended, bool *again)
+{
+    u->state = SETTLED;
+    *again = false;
     for (uint32_t i = 0; i < u->place_count; i++) {
         import_place *place = &u->place_list[i]->shown;
         place->matched = is_matched(u, place, joined_groups);
+        place->numbered = is_numbered(u, place, joined_groups, all_ended);
+        if (place->numbered && place->disordered)
+            *again = true;
     }
+    if (*again)
+        u->state = ORDERING;
     return joins_check(u);
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return *x < *y ? -1 : *x > *y;
+}
+
+void viewer__import_uses_settled(import_uses *u)
+{
+    for (uint32_t i = 0; i < u->use_count; i++) {
+        known_use *use = u->use_list[i];
+        if (use->order)
+            qsort(use->order, use->order_count, sizeof(*use->order), by_number);
+    }
+    u->state = SETTLED;
+}
+
+static int order_add(known_use *use, uint64_t posted)
+{
+    uint64_t *more =
+        pastset_array_grow(use->order, use->order_count, sizeof(*more));
+
+    if (!more)
+        return no_memory();
+    use->order = more;
+    more[use->order_count++] = posted;
+    return 0;
+}
+
+/* The number of a message among those of a use. */
+static uint32_t ordinal_of(known_use *use, const import_place *place,
+                           uint64_t posted)
+{
+    const uint64_t *found;
+
+    if (!place->numbered)
+        return OTF2_NONE;
+    if (!use->order)
+        return use->given++;
+    found = bsearch(&posted, use->order, use->order_count, sizeof(posted),
+                    by_number);
+    return found ? (uint32_t)(found - use->order) : OTF2_NONE;
 }
 
 /* --- what a call is --- */
@@ -253,7 +327,7 @@ static int give(const giving *g, const place_key *key, use_role role)
 {
     import_place *place;
     known_use *use;
-    uint32_t number = 0;
+    uint32_t number = 0, ordinal = OTF2_NONE;
     int err = place_find(g->uses, key, &number);
 
     if (!err)
@@ -261,7 +335,7 @@ static int give(const giving *g, const place_key *key, use_role role)
     if (err)
         return err;
     place = &g->uses->place_list[number]->shown;
-    if (!g->uses->settled) {
+    if (g->uses->state == COUNTING) {
         place->written += role == USE_WRITES;
         place->taken += role == USE_TAKES;
         place->joined += role == USE_JOINS;
@@ -270,7 +344,14 @@ static int give(const giving *g, const place_key *key, use_role role)
         use->shown.rank = g->rank;
         use->shown.count++;
     }
-    return g->each(use->number, g->context);
+    if (g->uses->state == ORDERING && place->numbered && place->disordered &&
+        role == USE_TAKES)
+        return order_add(use, g->posted);
+    if (g->uses->state == SETTLED && key->kind == PLACE_CHANNEL)
+        ordinal = ordinal_of(use, place, g->posted);
+    return g->uses->state == ORDERING
+               ? 0
+               : g->each(use->number, ordinal, g->context);
 }
 
 static int give_alone(const giving *g, uint32_t region)

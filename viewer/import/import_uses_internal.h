@@ -48,6 +48,8 @@ typedef struct import_place {
     uint32_t writers, takers, joiners; /* uses */
     bool disordered; /* receives ended in another order than they began */
     bool matched;
+    bool numbered; /* its messages: each has been sent and received by one
+                      thread, and none is missing before another */
 } import_place;
 
 typedef enum use_role {
@@ -71,11 +73,18 @@ void viewer__import_uses_destroy(import_uses *uses);
 
 /* All calls have been seen: from now on nothing is counted. `joined_groups`: a
  * communicator between two groups may be among the derived ones, and then ranks
- * in it are not those that the trace says. Errors: PASTSET_ENOMEM. */
-int viewer__import_uses_settle(import_uses *uses, bool joined_groups);
+ * in it are not those that the trace says; `all_ended`: no receive is missing
+ * that has ended. True in `*again` when all calls have to be seen once more, to
+ * learn in which order receives that ended in another one began.
+ * Errors: PASTSET_ENOMEM. */
+int viewer__import_uses_settle(import_uses *uses, bool joined_groups,
+                               bool all_ended, bool *again);
+/* They have been seen once more. */
+void viewer__import_uses_settled(import_uses *uses);
 
 uint32_t viewer__import_uses_count(const import_uses *uses);
 const import_use *viewer__import_uses_at(const import_uses *uses, uint32_t use);
+uint32_t viewer__import_uses_places(const import_uses *uses);
 const import_place *viewer__import_uses_place(const import_uses *uses,
                                               uint32_t place);
 
@@ -87,8 +96,10 @@ bool viewer__import_place_is_matched(const import_place *place);
 
 /* Calls `each` for each use of a call: one, or more for the root of a
  * collective, who deals with all others. New ones are added. Calls that are
- * regions or lives have none. Errors: PASTSET_ENOMEM; those of `each`. */
-typedef int import_use_each(uint32_t use, void *context);
+ * regions or lives have none. `ordinal` is, once all is settled, the number of
+ * the message among those at its place, from 0; OTF2_NONE where that cannot be
+ * told. Errors: PASTSET_ENOMEM; those of `each`. */
+typedef int import_use_each(uint32_t use, uint32_t ordinal, void *context);
 int viewer__import_uses_of(import_uses *uses, uint32_t thread,
                            const mpi_call *call, import_use_each *each,
                            void *context);

@@ -92,7 +92,7 @@ typedef struct otf2_event {
     uint64_t bytes;
     bool requested;   /* of a receive: by MPI_Irecv */
     uint64_t request; /* of MPI_Irecv: its id, which may be used again */
-    uint64_t posted;  /* of a receive: the how manieth of its thread, in the
+    uint64_t posted;  /* of a receive: its number in its thread, in the
                          order in which they began (calls.c) */
 } otf2_event;
 

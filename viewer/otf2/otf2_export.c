@@ -7,7 +7,8 @@
  * MpiRecv between the tracks of both collectors, there and back; the
  * communicator has all locations. A round of a collective is an
  * MpiCollectiveBegin and End in each of its threads, in a communicator of
- * these; a round of which not all is known has none.
+ * these; a round of which not all is known has none. A message of the program
+ * is one, in the communicator and with the tag that it had.
  *
  * OTF2 wants the records of one location after the other, each in the order of
  * time. They come as tracks go; so they are sorted (viewer__sorter) and written
@@ -17,6 +18,7 @@
  * then what begins, in the order in which it does. `tie` says that: below zero
  * are ends, by their depth. */
 #include "viewer/export/export_internal.h"
+#include "viewer/otf2/otf2_order_internal.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -37,7 +39,8 @@ typedef enum record_kind {
     RECORD_ENTER,
     RECORD_LEAVE,
     RECORD_SEND,
-    RECORD_RECEIVE,
+    RECORD_RECEIVE, /* of a request, if it has one */
+    RECORD_REQUEST,
     RECORD_COLLECTIVE_BEGIN,
     RECORD_COLLECTIVE_END,
 } record_kind;
@@ -48,8 +51,11 @@ typedef struct record {
     uint32_t kind;
     uint32_t what;  /* region, tag, or tree */
     uint32_t other; /* location of a message's other end, or root */
-    uint32_t bytes;
-    uint32_t operation; /* an OTF2_CollectiveOp */
+    uint64_t bytes;
+    uint32_t operation; /* an OTF2_CollectiveOp; of messages 0: that of all
+                           locations, or the number of a communicator of the
+                           program and one */
+    uint64_t request;   /* its id; 0: none */
 } record;
 
 /* What is known of a location. */
@@ -80,6 +86,10 @@ typedef struct archive {
     communicator *communicators;
     uint32_t communicator_count;
     uint32_t *location_of; /* by thread; PATHS_NONE: none yet */
+    const char **programs; /* names of the program's communicators; NULL: no
+                              message came by it */
+    uint32_t program_count;
+    otf2_order *order;
     uint32_t string_count;
     OTF2_Archive *otf2;
     OTF2_GlobalDefWriter *definitions;
@@ -102,7 +112,9 @@ static int by_place(const void *left, const void *right)
         return a->location < b->location ? -1 : 1;
     if (a->at_ns != b->at_ns)
         return a->at_ns < b->at_ns ? -1 : 1;
-    return a->tie < b->tie ? -1 : a->tie > b->tie;
+    if (a->tie != b->tie)
+        return a->tie < b->tie ? -1 : 1;
+    return a->request < b->request ? -1 : a->request > b->request;
 }
 
 /* The order of what begins at one moment: `step` of 0 to 3 of a slice. */
@@ -156,6 +168,77 @@ static int region_know(archive *a, const viewer__name *name)
     return a->regions[name->id].name ? 0 : no_memory();
 }
 
+static record begin_of(const viewer__end *end)
+{
+    return (record){.location = end->track,
+                    .at_ns = end->start_ns,
+                    .tie = begins(end->slice, 1)};
+}
+
+static record end_of(const viewer__end *end)
+{
+    return (record){
+        .location = end->track, .at_ns = end->end_ns, .tie = ends(end, 1)};
+}
+
+/* --- messages of the program --- */
+
+/* The number of a communicator of the program is that of the record. */
+static int program_know(archive *a, const viewer__message *message)
+{
+    uint32_t number = message->end.key.communicator;
+
+    for (; a->program_count <= number; a->program_count++) {
+        const char **more =
+            pastset_array_grow(a->programs, a->program_count, sizeof(*more));
+        if (!more)
+            return no_memory();
+        a->programs = more;
+        more[a->program_count] = NULL;
+    }
+    a->programs[number] = message->communicator;
+    return 0;
+}
+
+static int receive_add(archive *a, const viewer__message *message,
+                       const viewer__end *at, record receive)
+{
+    record request = begin_of(at);
+    otf2_requests requests;
+    int err = viewer__otf2_order_next(a->order, &message->end.key, &requests);
+
+    request.kind = RECORD_REQUEST;
+    request.location = receive.location;
+    request.request = requests.first;
+    receive.request = requests.own;
+    for (uint32_t i = 0; i < requests.count && !err; i++, request.request++)
+        err = viewer__sorter_add(a->sorter, &request);
+    return err ? err : viewer__sorter_add(a->sorter, &receive);
+}
+
+/* An end of a message, which is in the location of its thread, as the other one
+ * means that by its rank. */
+static int archive_end(archive *a, const viewer__message *message,
+                       const viewer__end *at)
+{
+    const scopes_message_end *end = &message->end;
+    record r = end->is_received ? end_of(at) : begin_of(at);
+    int err = program_know(a, message);
+
+    r.kind = end->is_received ? RECORD_RECEIVE : RECORD_SEND;
+    r.location = a->location_of[end->is_received ? end->key.to : end->key.from];
+    r.other = a->location_of[end->is_received ? end->key.from : end->key.to];
+    r.what = (uint32_t)end->key.tag;
+    r.bytes = end->bytes;
+    r.operation = end->key.communicator + 1;
+    if (err || r.location == PATHS_NONE || r.other == PATHS_NONE)
+        return err;
+    return end->is_received ? receive_add(a, message, at, r)
+                            : viewer__sorter_add(a->sorter, &r);
+}
+
+/* --- slices and flows --- */
+
 static int archive_slice(void *context, const viewer__slice *slice)
 {
     archive *a = context;
@@ -174,6 +257,8 @@ static int archive_slice(void *context, const viewer__slice *slice)
     leave.tie = ends(&at, 3);
     if (!err)
         err = viewer__sorter_add(a->sorter, &enter);
+    for (size_t i = 0; i < slice->message_count && !err; i++)
+        err = archive_end(a, &slice->messages[i], &at);
     return err ? err : viewer__sorter_add(a->sorter, &leave);
 }
 
@@ -191,19 +276,6 @@ static int message(archive *a, record send, record receive)
     return err ? err : viewer__sorter_add(a->sorter, &receive);
 }
 
-static record begin_of(const viewer__end *end)
-{
-    return (record){.location = end->track,
-                    .at_ns = end->start_ns,
-                    .tie = begins(end->slice, 1)};
-}
-
-static record end_of(const viewer__end *end)
-{
-    return (record){
-        .location = end->track, .at_ns = end->end_ns, .tie = ends(end, 1)};
-}
-
 /* The tag names the operation, so that no other message can be taken for it. */
 static uint32_t tag_of(const archive *a, const viewer__event *event)
 {
@@ -214,11 +286,11 @@ static int archive_flow(void *context, const viewer__flow *flow)
 {
     archive *a = context;
     const viewer__event *event = flow->event;
-    unsigned verb = event->operation;
+    unsigned verb = event ? event->operation : 0;
     record there = begin_of(&flow->upper), back = end_of(&flow->lower);
     int err;
 
-    if (!flow->remote)
+    if (!flow->remote || flow->message)
         return 0;
     there.what = back.what = tag_of(a, event);
     there.bytes =
@@ -384,6 +456,12 @@ static OTF2_TimeStamp time_of(const archive *a, int64_t ns)
     return (OTF2_TimeStamp)(ns - a->zero_ns);
 }
 
+/* Behind those of the collectives. */
+static OTF2_CommRef comm_of(const archive *a, const record *r)
+{
+    return r->operation ? a->communicator_count + r->operation : EVERYBODY;
+}
+
 static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
                                    const record *r)
 {
@@ -395,11 +473,17 @@ static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
     case RECORD_LEAVE:
         return OTF2_EvtWriter_Leave(writer, NULL, at, r->what);
     case RECORD_SEND:
-        return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, EVERYBODY,
+        return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, comm_of(a, r),
                                       r->what, r->bytes);
     case RECORD_RECEIVE:
-        return OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other, EVERYBODY,
-                                      r->what, r->bytes);
+        return r->request
+                   ? OTF2_EvtWriter_MpiIrecv(writer, NULL, at, r->other,
+                                             comm_of(a, r), r->what, r->bytes,
+                                             r->request)
+                   : OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other,
+                                            comm_of(a, r), r->what, r->bytes);
+    case RECORD_REQUEST:
+        return OTF2_EvtWriter_MpiIrecvRequest(writer, NULL, at, r->request);
     case RECORD_COLLECTIVE_BEGIN:
         return OTF2_EvtWriter_MpiCollectiveBegin(writer, NULL, at);
     default:
@@ -588,7 +672,7 @@ static int define_communicator(archive *a, uint32_t id, const char *name,
 }
 
 /* Group 0 has all locations, group 1 the same as ranks, and each collective has
- * one more. */
+ * one more. In communicators of the program, too, a location is its rank. */
 static int define_communicators(archive *a)
 {
     const scopes_topology *topology = a->e->topology;
@@ -609,6 +693,10 @@ static int define_communicators(archive *a)
         if (!err)
             err = define_communicator(a, i + 1, name, i + 2);
     }
+    for (uint32_t i = 0; i < a->program_count && !err; i++)
+        if (a->programs[i])
+            err = define_communicator(a, a->communicator_count + 1 + i,
+                                      a->programs[i], 1);
     return err;
 }
 
@@ -682,7 +770,8 @@ static int collect(archive *a)
     int err;
 
     a->location_of = malloc(((size_t)threads + 1) * sizeof(uint32_t));
-    if (!a->location_of)
+    a->order = viewer__otf2_order_make(a->e->from_ns == INT64_MIN);
+    if (!a->location_of || !a->order)
         return no_memory();
     for (uint32_t i = 0; i < threads; i++)
         a->location_of[i] = PATHS_NONE;
@@ -733,6 +822,8 @@ static void drop(archive *a)
     free(a->regions);
     free(a->communicators);
     free(a->location_of);
+    free(a->programs);
+    viewer__otf2_order_destroy(a->order);
     viewer__sorter_destroy(a->sorter);
 }
 

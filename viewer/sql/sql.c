@@ -143,6 +143,11 @@ uint64_t viewer_sql_strange(const viewer_sql *sql)
     return viewer__sql_strange(sql->run);
 }
 
+uint64_t viewer_sql_messages_damaged(const viewer_sql *sql)
+{
+    return viewer__sql_messages_damaged(sql->run);
+}
+
 /* --- parameters --- */
 
 static parameter *parameter_find(const viewer_sql *sql, const char *name)

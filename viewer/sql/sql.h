@@ -56,6 +56,8 @@ const scopes_ledger *viewer_sql_ledger(const viewer_sql *sql);
 /* How many events the query that came by the most of them has come by whose id
  * no collector of the map has, and no process has defined. */
 uint64_t viewer_sql_strange(const viewer_sql *sql);
+/* How many sends and receives `message` leaves out, as files are damaged. */
+uint64_t viewer_sql_messages_damaged(const viewer_sql *sql);
 
 /* The tables, and what their rows are; or the columns of one of them, as SQL.
  * `table` NULL: all. Errors: PASTSET_ENOENT (no such table), PASTSET_ENOMEM. */

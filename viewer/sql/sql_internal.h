@@ -42,6 +42,9 @@ scopes_ledger *viewer__sql_ledger(viewer__sql_run *sql);
  * that one query has come by stays. */
 void viewer__sql_note_strange(viewer__sql_run *sql, uint64_t events);
 uint64_t viewer__sql_strange(const viewer__sql_run *sql);
+/* Ends of messages that could not be read. */
+void viewer__sql_note_messages(viewer__sql_run *sql, uint64_t damaged);
+uint64_t viewer__sql_messages_damaged(const viewer__sql_run *sql);
 
 /* A part of the run, with the tables of it that were made. */
 typedef struct viewer__sql_window viewer__sql_window;
@@ -101,6 +104,13 @@ viewer__sql_table_kind viewer__sql_table_at(size_t position);
  * given until the next call. */
 int viewer__sql_table(viewer__sql_window *window, size_t position,
                       viewer__sql_made **out);
+
+/* --- sql_messages.c --- */
+
+#define VIEWER__MESSAGE_COLUMNS 16
+extern const scopes_column viewer__message_columns[VIEWER__MESSAGE_COLUMNS];
+/* Errors: PASTSET_ENOMEM; as of viewer__sql_clocks. */
+int viewer__sql_make_messages(scopes_table *out, viewer__sql_run *sql);
 
 /* --- sql_values.c --- */
 

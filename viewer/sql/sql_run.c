@@ -17,7 +17,7 @@ struct viewer__sql_run {
     viewer__sql_window *whole; /* the run; NULL: not asked for */
     viewer__sql_window *last;  /* part; NULL */
     scopes_ledger ledger;
-    uint64_t strange;
+    uint64_t strange, messages_damaged;
 };
 
 struct viewer__sql_window {
@@ -103,6 +103,16 @@ void viewer__sql_note_strange(viewer__sql_run *sql, uint64_t events)
 uint64_t viewer__sql_strange(const viewer__sql_run *sql)
 {
     return sql->strange;
+}
+
+void viewer__sql_note_messages(viewer__sql_run *sql, uint64_t damaged)
+{
+    sql->messages_damaged = damaged;
+}
+
+uint64_t viewer__sql_messages_damaged(const viewer__sql_run *sql)
+{
+    return sql->messages_damaged;
 }
 
 /* Clocks that differ are aligned from all operations between processes, as for

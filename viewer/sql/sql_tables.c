@@ -397,6 +397,8 @@ static const struct {
      make_collectors},
     {"region", "regions and marks of the program", SQL_COLUMNS(region_columns),
      make_regions},
+    {"message", "messages of MPI, with both their ends",
+     SQL_COLUMNS(viewer__message_columns), viewer__sql_make_messages},
     {"wrapper", "the wrappers of the path map", SQL_COLUMNS(wrapper_columns),
      make_wrappers},
     {"thread", "the threads, and when they ran", SQL_COLUMNS(thread_columns),

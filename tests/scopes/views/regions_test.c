@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "eventspace/define/definition.h"
+#include "eventspace/define/definition_internal.h"
 #include "eventspace/instrument.h"
 #include "pastset/space.h"
 #include "tests/scopes/fake_run.h"
@@ -188,6 +189,14 @@ Test(regions, are_counted_and_archived_as_other_events)
     cr_expect_geq(events.recorded, 3 * (4 + 1) * ROUNDS);
     check_sums(&t, output);
     told_end(&t);
+
+    /* Also where the archives alone are left. */
+    cr_assert_eq(unlink(scratch_file("run/h0.space")), 0);
+    cr_assert_eq(unlink(scratch_file("run/h1.space")), 0);
+    told_run(&t, scratch_file("run"));
+    cr_expect_eq(t.event_table->strange, 0);
+    check_sums(&t, output);
+    told_end(&t);
     free(output);
 }
 
@@ -236,7 +245,81 @@ Test(regions, are_gathered_with_their_names)
     check_sums(&t, output);
     check_order(&t);
     told_end(&t);
+
+    /* And where mirrors are merged. */
+    free(command_run(0, 60, EVENTSPACE, "scope", scratch_file("run"),
+                     "--output", scratch_file("mirror2"), NULL));
+    free(command_run(0, 60, EVENTSPACE, "merge", scratch_file("mirror"),
+                     scratch_file("mirror2"), "--output",
+                     scratch_file("merged"), NULL));
+    told_run(&t, scratch_file("merged"));
+    cr_expect_eq(t.event_table->strange, 0);
+    check_sums(&t, output);
+    told_end(&t);
     free(output);
+}
+
+/* A name of any length is gathered, also one that needs several tuples. */
+Test(regions, long_names_are_gathered)
+{
+    static char name[1000];
+    unsigned char tuple[EVENTSPACE_DEFINITION_BYTES];
+    eventspace_definition region = {
+        EVENTSPACE_DEFINES_REGION, 0, EVENTSPACE_NO_PARENT, name, NULL, 0};
+    eventspace_trace event = {.start = FAKE_START,
+                              .end = FAKE_START + 5,
+                              .sequence = 1,
+                              .operation = EVENTSPACE_TRACE_REGION};
+    size_t at = 0, bytes;
+    eventspace_run *run;
+    fake_run *fake;
+    paths_map *map;
+
+    memset(name, 'n', sizeof(name) - 1);
+    map_make(true);
+    check_status(paths_map_read(&map, scratch_file("map.dot")), 0);
+    cr_assert_eq(mkdir(scratch_file("fake"), 0700), 0);
+    fake = fake_run_begin(scratch_file("fake"), map);
+    cr_assert_not_null(fake);
+    for (uint32_t i = 0; i < map->node_count; i++)
+        region.id += strcmp(map->nodes[i].type, "collector") == 0;
+    while ((bytes = eventspace__definition_encode(tuple, &at, &region)) > 0)
+        check_status(fake_run_define(fake, 0, tuple, bytes), 0);
+    event.collector = region.id;
+    check_status(fake_run_event_in(fake, 0, EVENTSPACE_REGIONS_NAME, &event),
+                 0);
+    check_status(fake_run_end(fake), 0);
+    free(command_run(0, 60, EVENTSPACE, "scope", scratch_file("fake"),
+                     "--output", scratch_file("mirror"), NULL));
+    check_status(eventspace_run_open(&run, scratch_file("mirror")), 0);
+    cr_assert_not_null(eventspace_run_definition_of(run, region.id));
+    cr_expect_str_eq(eventspace_run_definition_of(run, region.id)->name, name);
+    eventspace_run_close(run);
+    paths_map_destroy(map);
+}
+
+/* Numbers of another run would mean something else here. */
+Test(regions, files_of_another_run_are_said_to_be)
+{
+    char *said;
+
+    map_make(true);
+    free(app_run(NULL, "5"));
+    free(command_run(0, 60, "cp", "-r", scratch_file("run"),
+                     scratch_file("other"), NULL));
+    free(command_run(0, 60, EVENTSPACE, "map", "instrument",
+                     scratch_file("plain.dot"), "--collectors=threads",
+                     "--output", scratch_file("map.dot"), NULL));
+    free(app_run(NULL, "5"));
+    free(command_run(0, 60, "cp", scratch_file("run/h0.meta"),
+                     scratch_file("run/h0.space"), scratch_file("other"),
+                     NULL));
+    said = command_run(0, 60, EVENTSPACE, "view", scratch_file("other"),
+                       "regions", NULL);
+    cr_expect(strstr(said, "process h0: it ran by another path map"), "%s",
+              said);
+    cr_expect_null(strstr(said, "process h1"), "%s", said);
+    free(said);
 }
 
 /* Nothing is recorded, and nothing is in the way. */
@@ -330,12 +413,14 @@ Test(regions, definitions_that_cannot_be_are_left_out)
     cr_expect(strstr(shown->problem, "\"two\""), "%s", shown->problem);
     eventspace_run_close(run);
 
-    /* None can be read from there on. */
+    /* The others can be read. */
     spoil_length(scratch_file("fake/h0.space"), "one");
     check_status(eventspace_run_open(&run, scratch_file("fake")), 0);
     shown = eventspace_run_process_at(run, 0);
-    cr_expect_eq(eventspace_run_ids(run), base);
-    cr_expect(strstr(shown->problem, "its definitions: "), "%s",
+    cr_expect_eq(eventspace_run_ids(run), base + 5);
+    cr_expect_str_eq(eventspace_run_definition_of(run, base)->name, "two");
+    cr_expect_str_eq(eventspace_run_definition_of(run, base + 2)->name, "6th");
+    cr_expect(strstr(shown->problem, "its definitions: 1 are missing"), "%s",
               shown->problem);
     eventspace_run_close(run);
     paths_map_destroy(map);

@@ -1,0 +1,359 @@
+/* import_messages_test.c - the messages of imported traces, end by end: by SQL,
+ * and through exports. A message's length tells which one it is. */
+#include <criterion/criterion.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/command.h"
+#include "tests/support/scratch.h"
+#include "tests/viewer/otf2_make.h"
+
+#define EVENTSPACE TEST_BINARY_DIR "/eventspace"
+#define US INT64_C(1000)
+
+static void begin(void)
+{
+    scratch_make();
+}
+
+TestSuite(messages, .timeout = 300, .init = begin, .fini = scratch_remove);
+
+static json_t *parse(char *text)
+{
+    json_error_t error;
+    json_t *json = json_loads(text, 0, &error);
+
+    cr_assert_not_null(json, "%s: %s", error.text, text);
+    free(text);
+    return json;
+}
+
+static void import(const char *trace, const char *run)
+{
+    free(command_run(0, 60, EVENTSPACE, "import", scratch_file(trace),
+                     "--output", scratch_file(run), NULL));
+}
+
+/* The rows of a statement. */
+static json_t *ask(const char *run, const char *statement)
+{
+    return parse(command_run(0, 60, EVENTSPACE, "sql", scratch_file(run),
+                             statement, "--format=json", NULL));
+}
+
+static json_int_t number(const json_t *row, const char *key)
+{
+    json_t *value = json_object_get(row, key);
+
+    return json_is_integer(value) ? json_integer_value(value) : -1;
+}
+
+static const char *text(const json_t *row, const char *key)
+{
+    const char *value = json_string_value(json_object_get(row, key));
+
+    return value ? value : "";
+}
+
+/* --- a program that sends at random --- */
+
+#define RANKS 4
+#define TAGS 3
+#define MESSAGES 1200
+
+typedef struct sent {
+    uint32_t from, to, tag;
+    int64_t at_us;
+} sent;
+
+static uint64_t seed;
+
+static uint32_t chance(uint32_t below)
+{
+    seed = seed * UINT64_C(6364136223846793005) + 1442695040888963407u;
+    return (uint32_t)(seed >> 33) % below;
+}
+
+static void shuffle(uint32_t *list, uint32_t count)
+{
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t k = chance(i), other = list[i - 1];
+        list[i - 1] = list[k];
+        list[k] = other;
+    }
+}
+
+/* Orders those from one sender with one tag as they were sent, wherever in the
+ * list these stand: so MPI gives them to receives. */
+static void keep_order(uint32_t *list, uint32_t count, const sent *all)
+{
+    for (uint32_t i = 0; i < count; i++)
+        for (uint32_t k = i + 1; k < count; k++) {
+            const sent *a = &all[list[i]], *b = &all[list[k]];
+            if (a->from == b->from && a->tag == b->tag && list[k] < list[i]) {
+                uint32_t other = list[i];
+                list[i] = list[k];
+                list[k] = other;
+            }
+        }
+}
+
+/* Begins all receives first, in an order that MPI would have, and ends them in
+ * any other. */
+static void receive_all(otf2_make *m, uint32_t rank, const sent *all)
+{
+    uint32_t list[MESSAGES], count = 0;
+
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        if (all[i].to == rank)
+            list[count++] = i;
+    shuffle(list, count);
+    keep_order(list, count, all);
+    for (uint32_t i = 0; i < count; i++) {
+        otf2_enter(m, rank, (10 + i) * US, "MPI_Irecv");
+        otf2_request(m, rank, (10 + i) * US, list[i]);
+        otf2_leave(m, rank, (10 + i) * US, "MPI_Irecv");
+    }
+    for (uint32_t i = 0; i < MESSAGES; i++)
+        if (all[i].from == rank) {
+            otf2_make_bytes(m, i);
+            otf2_call_send(m, rank, all[i].at_us * US, (all[i].at_us + 1) * US,
+                           all[i].to, all[i].tag);
+        }
+    shuffle(list, count);
+    for (uint32_t i = 0; i < count; i++) {
+        otf2_make_bytes(m, list[i]);
+        otf2_call_wait(m, rank, (20000 + 2 * i) * US, (20001 + 2 * i) * US,
+                       all[list[i]].from, all[list[i]].tag, list[i]);
+    }
+}
+
+static void random_make(sent *all)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), RANKS, NULL);
+
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        all[i] = (sent){.from = chance(RANKS),
+                        .tag = chance(TAGS),
+                        .at_us = 5000 + 2 * (int64_t)i};
+        all[i].to = (all[i].from + 1 + chance(RANKS - 1)) % RANKS;
+    }
+    for (uint32_t rank = 0; rank < RANKS; rank++)
+        receive_all(m, rank, all);
+    otf2_make_end(m);
+}
+
+/* Each is there once, as it was sent and received. `offset_ns` is between the
+ * times of the run and those of the trace. */
+static void check_all(const char *run, const sent *all)
+{
+    json_t *rows = ask(run, "select * from message order by bytes"), *row;
+    size_t i;
+
+    cr_assert_eq(json_array_size(rows), MESSAGES);
+    json_array_foreach(rows, i, row)
+    {
+        cr_assert_eq(number(row, "bytes"), (json_int_t)i);
+        cr_assert_eq(number(row, "bytes_received"), (json_int_t)i,
+                     "message %zu is taken for another", i);
+        cr_assert_eq(number(row, "from_thread"), all[i].from);
+        cr_assert_eq(number(row, "to_thread"), all[i].to);
+        cr_assert_eq(number(row, "tag"), all[i].tag);
+        cr_assert_str_eq(text(row, "communicator"), "MPI_COMM_WORLD");
+        cr_assert_str_eq(text(row, "status"), "");
+    }
+    json_decref(rows);
+}
+
+Test(messages, of_receives_that_end_in_any_order_are_matched)
+{
+    static sent all[MESSAGES];
+    json_t *rows;
+
+    seed = 7;
+    random_make(all);
+    import("trace/trace.otf2", "run");
+    check_all("run", all);
+    rows = ask("run", "select distinct send_call, receive_call from message");
+    cr_expect_eq(json_array_size(rows), 1);
+    cr_expect_str_eq(text(json_array_get(rows, 0), "send_call"), "MPI_Send");
+    cr_expect_str_eq(text(json_array_get(rows, 0), "receive_call"), "MPI_Wait");
+    json_decref(rows);
+    /* Both ends name the operations that they were. */
+    rows =
+        ask("run", "select count(*) as n from message m "
+                   "join event s on s.thread = m.send_thread and "
+                   "s.sequence = m.send_sequence and s.verb = 'write' and "
+                   "s.start_ns <= m.send_ns and m.send_ns <= s.end_ns "
+                   "join event r on r.thread = m.receive_thread and "
+                   "r.sequence = m.receive_sequence and r.verb = 'observe' and "
+                   "r.start_ns <= m.receive_ns and m.receive_ns <= r.end_ns "
+                   "where s.bytes = m.bytes and r.bytes = m.bytes");
+    cr_expect_eq(number(json_array_get(rows, 0), "n"), MESSAGES);
+    json_decref(rows);
+}
+
+/* --- through exports --- */
+
+Test(messages, come_back_from_an_export)
+{
+    static sent all[MESSAGES];
+
+    seed = 8;
+    random_make(all);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, EVENTSPACE, "export", scratch_file("run"),
+                     "--format=otf2", "--output", scratch_file("again"), NULL));
+    import("again/traces.otf2", "second");
+    check_all("second", all);
+}
+
+/* The slice of a track in which a moment lies; NULL. */
+static const json_t *slice_at(const json_t *events, const json_t *end)
+{
+    double ts = json_number_value(json_object_get(end, "ts"));
+    json_t *event;
+    size_t i;
+
+    json_array_foreach(events, i, event)
+    {
+        double start = json_number_value(json_object_get(event, "ts"));
+        double length = json_number_value(json_object_get(event, "dur"));
+        if (strcmp(text(event, "ph"), "X") == 0 &&
+            number(event, "tid") == number(end, "tid") && start <= ts &&
+            ts <= start + length)
+            return event;
+    }
+    return NULL;
+}
+
+Test(messages, are_flows_of_chrome_from_the_sender_to_the_receiver)
+{
+    static sent all[MESSAGES];
+    const json_t *starts[MESSAGES + 1] = {NULL};
+    json_t *trace, *events, *event;
+    size_t i, flows = 0;
+
+    seed = 9;
+    random_make(all);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, EVENTSPACE, "export", scratch_file("run"),
+                     "--format=chrome", "--output", scratch_file("run.json"),
+                     NULL));
+    trace = json_load_file(scratch_file("run.json"), 0, NULL);
+    cr_assert_not_null(trace);
+    events = json_object_get(trace, "traceEvents");
+    json_array_foreach(events, i, event)
+    {
+        const json_t *from, *to;
+        json_int_t id = number(event, "id");
+        if (strcmp(text(event, "cat"), "message") != 0)
+            continue;
+        cr_assert(id >= 1 && id <= MESSAGES);
+        if (strcmp(text(event, "ph"), "s") == 0) {
+            starts[id] = event;
+            continue;
+        }
+        cr_assert_not_null(starts[id]);
+        from = slice_at(events, starts[id]);
+        to = slice_at(events, event);
+        cr_assert(from && to);
+        /* What one sent the other received: lengths tell. */
+        cr_assert_eq(number(json_object_get(from, "args"), "bytes"),
+                     number(json_object_get(to, "args"), "bytes"));
+        cr_assert_eq(number(json_object_get(from, "args"), "tag"),
+                     number(json_object_get(to, "args"), "tag"));
+        flows++;
+    }
+    cr_expect_eq(flows, MESSAGES);
+    json_decref(trace);
+}
+
+/* --- what cannot be told --- */
+
+Test(messages, that_nobody_received_are_there)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_make_bytes(m, 99);
+    otf2_call_send(m, 0, 20 * US, 21 * US, 1, 3);
+    otf2_make_bytes(m, 8);
+    otf2_call_receive(m, 1, 5 * US, 32 * US, 0, 3);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select * from message order by send_ns");
+    cr_assert_eq(json_array_size(rows), 2);
+    cr_expect_str_eq(text(json_array_get(rows, 0), "status"), "");
+    cr_expect_str_eq(text(json_array_get(rows, 1), "status"), "not received");
+    cr_expect_eq(number(json_array_get(rows, 1), "bytes"), 99);
+    cr_expect(
+        json_is_null(json_object_get(json_array_get(rows, 1), "receive_ns")));
+    json_decref(rows);
+}
+
+/* The end of an MPI_Irecv is missing, as some tracers have it: which of two
+ * messages was received in it nobody knows. */
+Test(messages, are_ambiguous_where_receives_are_missing)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    otf2_enter(m, 1, 1 * US, "MPI_Irecv");
+    otf2_request(m, 1, 1 * US, 1);
+    otf2_leave(m, 1, 2 * US, "MPI_Irecv");
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_call_send(m, 0, 20 * US, 21 * US, 1, 3);
+    otf2_call_receive(m, 1, 5 * US, 32 * US, 0, 3);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select count(*) as n, count(ordinal) as numbered, "
+                      "sum(status = 'ambiguous') as ambiguous from message");
+    cr_expect_eq(number(json_array_get(rows, 0), "n"), 3);
+    cr_expect_eq(number(json_array_get(rows, 0), "numbered"), 0);
+    cr_expect_eq(number(json_array_get(rows, 0), "ambiguous"), 3);
+    json_decref(rows);
+}
+
+Test(messages, are_ambiguous_where_two_threads_of_a_rank_send)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_call_send(m, otf2_make_helper(m, 0), 30 * US, 31 * US, 1, 3);
+    otf2_call_receive(m, 1, 5 * US, 12 * US, 0, 3);
+    otf2_call_receive(m, 1, 13 * US, 32 * US, 0, 3);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select status, count(*) as n, "
+                      "count(distinct send_thread) as senders from message "
+                      "group by 1");
+    cr_assert_eq(json_array_size(rows), 1);
+    cr_expect_str_eq(text(json_array_get(rows, 0), "status"), "ambiguous");
+    cr_expect_eq(number(json_array_get(rows, 0), "n"), 4);
+    cr_expect_eq(number(json_array_get(rows, 0), "senders"), 2);
+    json_decref(rows);
+}
+
+/* --- elsewhere --- */
+
+/* Mirrors, archives and packed runs have them, too. */
+Test(messages, are_in_what_is_made_of_a_run)
+{
+    static sent all[MESSAGES];
+
+    seed = 10;
+    random_make(all);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, EVENTSPACE, "scope", scratch_file("run"),
+                     "--output", scratch_file("mirror"), NULL));
+    check_all("mirror", all);
+    free(command_run(0, 60, EVENTSPACE, "archive", scratch_file("run"), NULL));
+    check_all("run", all);
+    free(command_run(0, 60, EVENTSPACE, "pack", scratch_file("run"), NULL));
+    check_all("run.tar.zst", all);
+}
