@@ -24,6 +24,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "eventspace/run/disk.h"
 #include "pastset/array.h"
+#include "pastset/schedule.h"
 #include "pastset/status.h"
 
 #define LARGE_BYTES (1u << 20)
@@ -40,6 +43,7 @@
 #define SPARE_SHARE 8u /* of the limit: what spares may be */
 #define LOOK_NS 2000000
 #define PATH_BYTES 4096
+#define DISK_BYTES 2048
 
 typedef enum kind { HEAP, HUGE, ANONYMOUS, FILED } kind;
 
@@ -63,6 +67,7 @@ static struct {
     pthread_mutex_t lock;
     uint64_t limit;     /* 0: none. Changed while nobody allocates */
     size_t large_bytes; /* of what is held to it; as `limit` */
+    int resident;       /* the file that tells what is resident; as `limit` */
     uint64_t held;      /* of anonymous pieces; guarded by lock, as all below */
     int file;
     uint64_t end; /* of the file */
@@ -75,7 +80,7 @@ static struct {
     pthread_t trimmer;
     pthread_cond_t over;
     bool is_over;
-} memory = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1};
+} memory = {.lock = PTHREAD_MUTEX_INITIALIZER, .file = -1, .resident = -1};
 
 static _Thread_local int last_error; /* an errno */
 
@@ -90,11 +95,8 @@ static uint64_t resident_bytes(void)
 {
     char text[100];
     unsigned long long all, resident = 0;
-    int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+    ssize_t got = pread(memory.resident, text, sizeof(text) - 1, 0);
 
-    if (fd >= 0)
-        close(fd);
     text[got > 0 ? got : 0] = 0;
     if (sscanf(text, "%llu %llu", &all, &resident) != 2)
         return 0;
@@ -113,6 +115,7 @@ static void trim(void)
     if (!is_too_large())
         return;
     for (head *piece = memory.filed; piece; piece = piece->after) {
+        PASTSET_POINT("memory.trim");
         /* But for the head, which the list goes through. */
         if (piece->bytes > page_bytes())
             (void)madvise((unsigned char *)piece + page_bytes(),
@@ -140,7 +143,7 @@ static void *trim_on(void *context)
     pthread_mutex_lock(&memory.lock);
     while (!memory.is_over) {
         trim();
-        clock_gettime(CLOCK_REALTIME, &next);
+        clock_gettime(CLOCK_MONOTONIC, &next);
         next.tv_nsec += LOOK_NS;
         if (next.tv_nsec >= 1000000000) {
             next.tv_nsec -= 1000000000;
@@ -181,28 +184,90 @@ void scopes__memory_unwatch(const void *begin)
 
 /* --- the limit --- */
 
-static int file_open(void)
+static const char *file_folder(void)
 {
     const char *folder = getenv("TMPDIR");
+
+    return folder && *folder ? folder : "/var/tmp";
+}
+
+/* On a file system that knows no files without a name. No signal comes between
+ * the name and its end. */
+static int file_open_named(const char *folder)
+{
     char path[PATH_BYTES];
+    sigset_t all, before;
+    int error = ENAMETOOLONG;
+
+    if ((size_t)snprintf(path, sizeof(path), "%s/eventspace.XXXXXX", folder) >=
+        sizeof(path))
+        return error;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    memory.file = mkostemp(path, O_CLOEXEC);
+    error = memory.file < 0 ? errno : 0;
+    if (!error)
+        unlink(path);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return error;
+}
+
+static int file_open(void)
+{
+    const char *folder = file_folder();
+    int error = 0;
+
+    memory.file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (memory.file < 0)
+        error = file_open_named(folder);
+    if (error)
+        return pastset_fail(pastset_status_from_errno(error),
+                            "%.400s: cannot make a temporary file: %s. Set "
+                            "TMPDIR to a folder where there is room",
+                            folder, strerror(error));
+    return 0;
+}
+
+static int resident_open(void)
+{
+    memory.resident = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+    return memory.resident < 0
+               ? pastset_fail_while(pastset_fail_errno("/proc/self/statm"),
+                                    "cannot keep a limit of memory")
+               : 0;
+}
+
+static void files_close(void)
+{
+    if (memory.file >= 0)
+        close(memory.file);
+    if (memory.resident >= 0)
+        close(memory.resident);
+    memory.file = memory.resident = -1;
+}
+
+/* Signals are for the threads of whoever has set the limit. */
+static int trimmer_start(void)
+{
+    pthread_condattr_t attributes;
+    sigset_t all, before;
     int error;
 
-    if (!folder || !*folder)
-        folder = "/var/tmp";
-    memory.file = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (memory.file >= 0)
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&memory.over, &attributes);
+    pthread_condattr_destroy(&attributes);
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    error = pthread_create(&memory.trimmer, NULL, trim_on, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!error)
         return 0;
-    /* A file system that knows no files without a name. */
-    snprintf(path, sizeof(path), "%s/eventspace.XXXXXX", folder);
-    memory.file = mkostemp(path, O_CLOEXEC);
-    error = errno;
-    if (memory.file < 0)
-        return pastset_fail(pastset_status_from_errno(error),
-                            "%s: cannot make a temporary file: %s. Set TMPDIR "
-                            "to a folder where there is room",
-                            folder, strerror(error));
-    unlink(path);
-    return 0;
+    pthread_cond_destroy(&memory.over);
+    return pastset_fail(pastset_status_from_errno(error),
+                        "cannot start the thread that keeps a limit of memory: "
+                        "%s",
+                        strerror(error));
 }
 
 static void spares_drop(bool all);
@@ -216,10 +281,10 @@ static void limit_end(void)
     pthread_cond_signal(&memory.over);
     pthread_mutex_unlock(&memory.lock);
     pthread_join(memory.trimmer, NULL);
+    pthread_cond_destroy(&memory.over);
     spares_drop(true);
     memory.limit = 0;
-    close(memory.file);
-    memory.file = -1;
+    files_close();
 }
 
 int scopes_memory_limit(uint64_t bytes)
@@ -239,24 +304,20 @@ int scopes__memory_limit(uint64_t bytes, size_t large_bytes)
     limit_end();
     if (!bytes)
         return 0;
-    err = file_open();
-    if (err)
-        return err;
     memory.limit = bytes;
     memory.large_bytes = large_bytes;
     memory.end = 0;
     memory.is_over = false;
-    pthread_cond_init(&memory.over, NULL);
-    err = pthread_create(&memory.trimmer, NULL, trim_on, NULL);
+    err = file_open();
     if (!err)
-        return 0;
-    memory.limit = 0;
-    close(memory.file);
-    memory.file = -1;
-    return pastset_fail(pastset_status_from_errno(err),
-                        "cannot start the thread that keeps a limit of memory: "
-                        "%s",
-                        strerror(err));
+        err = resident_open();
+    if (!err)
+        err = trimmer_start();
+    if (err) {
+        memory.limit = 0;
+        files_close();
+    }
+    return err;
 }
 
 bool scopes__is_too_much(uint64_t bytes)
@@ -264,15 +325,30 @@ bool scopes__is_too_much(uint64_t bytes)
     return memory.limit && bytes > memory.limit / 2;
 }
 
+/* The temporary file cannot have so much, for whatever reason. */
+static int file_fail(int status, const char *what)
+{
+    const char *folder = file_folder();
+    char where[DISK_BYTES] = "";
+
+    eventspace_disk_name(where, sizeof(where), folder);
+    return pastset_fail(
+        status,
+        "no room %s in a temporary file in %.400s%s%s: %s. Of %llu MB that "
+        "may be in memory, more was needed. %s, or allow more memory",
+        what, folder, *where ? ", on the file system " : "", where,
+        strerror(last_error), (unsigned long long)(memory.limit / 1000000),
+        last_error == EFBIG ? "Allow larger files (ulimit -f)"
+                            : "Set TMPDIR to a folder with more room");
+}
+
 int scopes__no_room(const char *what)
 {
-    if (last_error != ENOSPC)
+    int status = pastset_status_from_errno(last_error);
+
+    if (status == 0 || status == PASTSET_ENOMEM)
         return pastset_no_memory("%s", what);
-    return pastset_fail(PASTSET_ENOSPC,
-                        "no room on the disk %s: of %llu MB that may be in "
-                        "memory, more was needed. Set TMPDIR to a folder with "
-                        "more room, or allow more memory",
-                        what, (unsigned long long)(memory.limit / 1000000));
+    return file_fail(status, what);
 }
 
 /* --- pieces --- */
@@ -451,6 +527,7 @@ static head *filed_make(size_t bytes)
     if (!piece)
         return NULL;
     *piece = (head){.bytes = bytes, .kind = FILED, .offset = offset};
+    PASTSET_POINT("memory.link");
     pthread_mutex_lock(&memory.lock);
     piece->after = memory.filed;
     if (memory.filed)
@@ -471,6 +548,7 @@ static head *limited_make(size_t bytes)
         return piece;
     if (hold(bytes))
         return held_make(bytes);
+    PASTSET_POINT("memory.spare");
     spares_drop(false);
     return hold(bytes) ? held_make(bytes) : filed_make(bytes);
 }
@@ -489,6 +567,7 @@ static void limited_free(head *piece)
         limited_forget(piece);
     }
     pthread_mutex_unlock(&memory.lock);
+    PASTSET_POINT("memory.drop");
     if (!is_kept)
         limited_drop(piece);
 }
@@ -587,7 +666,9 @@ static void *huge_grow(head *piece, size_t bytes)
     return (unsigned char *)to + HEAD_BYTES;
 }
 
-/* Where the piece is now; NULL: it has not moved. */
+/* Where the piece is now; NULL: it has not moved. Under the lock, by which
+ * ThreadSanitizer, which does not know mremap, sees whose the addresses were.
+ */
 static head *pages_move(head *piece, size_t bytes)
 {
     head *to = mremap(piece, piece->bytes, bytes, MREMAP_MAYMOVE);
@@ -603,11 +684,12 @@ static head *held_grow(head *piece, size_t bytes)
     size_t more = bytes - piece->bytes;
     head *to = NULL;
 
-    if (!hold(more))
-        return NULL;
-    to = pages_move(piece, bytes);
-    if (!to)
-        unhold(more);
+    pthread_mutex_lock(&memory.lock);
+    if (memory.held + more <= memory.limit / 2)
+        to = pages_move(piece, bytes);
+    if (to)
+        memory.held += more;
+    pthread_mutex_unlock(&memory.lock);
     return to;
 }
 
@@ -632,6 +714,7 @@ static head *filed_grow(head *piece, size_t bytes)
     if (!has_behind(piece, more) ||
         !file_extend(piece->offset + piece->bytes, more))
         return NULL;
+    PASTSET_POINT("memory.grow");
     pthread_mutex_lock(&memory.lock);
     to = pages_move(piece, bytes);
     if (to && to->before)

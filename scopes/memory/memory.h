@@ -21,7 +21,8 @@
 
 /* Sets the limit; 0: none, which is how it begins. The temporary file is in
  * $TMPDIR, or in /var/tmp. Errors: PASTSET_EINVAL (below the least),
- * PASTSET_EIO (no such file can be made), PASTSET_EAGAIN (no thread). */
+ * PASTSET_EIO and others (no such file can be made), PASTSET_EAGAIN (no
+ * thread). */
 int scopes_memory_limit(uint64_t bytes);
 
 #endif

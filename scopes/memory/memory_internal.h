@@ -32,8 +32,8 @@ bool scopes__is_too_much(uint64_t bytes);
 void scopes__memory_look(void);
 
 /* Leaves the text of an allocation that has failed, `what` it was for, such as
- * "for the rounds". Gives PASTSET_ENOMEM, or PASTSET_ENOSPC when it is the disk
- * that has no room. */
+ * "for the rounds". Gives PASTSET_ENOMEM, or PASTSET_ENOSPC and others when it
+ * is the temporary file that has no room. */
 int scopes__no_room(const char *what);
 
 /* Pages of files that are mapped here and only read: from now on, until

@@ -1,22 +1,31 @@
-/* table.c - the cells of a table in one array that grows. */
+/* table.c - the cells of a table in one array that grows, and the texts that it
+ * copies in blocks, each as large as all before it, up to some MiB: a result of
+ * SQL may have millions. */
 #include "scopes/tables/table.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/memory/memory_internal.h"
+
+#define FIRST_TEXTS 1024u
+#define MOST_TEXTS (4u << 20)
+
+typedef struct texts {
+    struct texts *next;
+    size_t used, bytes;
+    char text[];
+} texts;
 
 struct scopes_table {
     const scopes_column *columns;
     size_t column_count;
     scopes_cell *cells;
     size_t count, capacity;
-    char **copies;
-    size_t copy_count;
-    bool failed; /* memory was out */
+    texts *copies; /* the first has room */
+    bool failed;   /* memory was out */
 };
 
 scopes_table *scopes_table_create(const scopes_column *columns, size_t count)
@@ -34,9 +43,10 @@ void scopes_table_destroy(scopes_table *table)
 {
     if (!table)
         return;
-    for (size_t i = 0; i < table->copy_count; i++)
-        free(table->copies[i]);
-    free(table->copies);
+    for (texts *next, *t = table->copies; t; t = next) {
+        next = t->next;
+        scopes__free(t);
+    }
     scopes__free(table->cells);
     free(table);
 }
@@ -77,22 +87,39 @@ void scopes_table_text(scopes_table *table, const char *text)
         cell->text = text;
 }
 
+/* NULL when memory is out. */
+static char *text_room(scopes_table *table, size_t bytes)
+{
+    texts *t = table->copies;
+    size_t capacity = t ? 2 * t->bytes : FIRST_TEXTS;
+
+    if (!t || t->bytes - t->used < bytes) {
+        if (capacity > MOST_TEXTS)
+            capacity = MOST_TEXTS;
+        if (capacity < bytes)
+            capacity = bytes;
+        t = scopes__allocate(sizeof(*t) + capacity);
+        if (!t)
+            return NULL;
+        *t = (texts){.next = table->copies, .bytes = capacity};
+        table->copies = t;
+    }
+    t->used += bytes;
+    return t->text + t->used - bytes;
+}
+
 void scopes_table_copy(scopes_table *table, const char *text)
 {
-    char **more, *copy;
+    size_t bytes = strlen(text) + 1;
+    char *copy;
 
     if (!table || table->failed)
         return;
-    more = pastset_array_grow(table->copies, table->copy_count, sizeof(*more));
-    if (!more) {
-        table->failed = true;
-        return;
-    }
-    table->copies = more;
-    copy = strdup(text);
+    copy = text_room(table, bytes);
     table->failed = !copy;
-    if (copy)
-        table->copies[table->copy_count++] = copy;
+    if (!copy)
+        return;
+    memcpy(copy, text, bytes);
     scopes_table_text(table, copy);
 }
 
@@ -115,16 +142,13 @@ void scopes_table_real(scopes_table *table, double number)
 /* The texts that it has copied. */
 static void append_copies(scopes_table *table, scopes_table *more)
 {
-    for (size_t i = 0; i < more->copy_count; i++) {
-        char **copies = pastset_array_grow(table->copies, table->copy_count,
-                                           sizeof(*copies));
-        table->failed |= !copies;
-        if (!copies)
-            return;
-        table->copies = copies;
-        table->copies[table->copy_count++] = more->copies[i];
-        more->copies[i] = NULL;
-    }
+    texts **end = &more->copies;
+
+    while (*end)
+        end = &(*end)->next;
+    *end = table->copies;
+    table->copies = more->copies;
+    more->copies = NULL;
 }
 
 static void append(scopes_table *table, scopes_table *more)

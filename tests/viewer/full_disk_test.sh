@@ -142,6 +142,20 @@ for command in "map draw map.dot -o $disk/map.svg" \
     }
     check "${command%% /*} says that there is no room" no_room
 done
+rm "$disk/ballast"
+for command in "report $disk/RUN -o $disk/report.html" \
+    "export $disk/RUN --format=chrome -o $disk/run.json" \
+    "export $disk/RUN --format=csv -o $disk/run.csv" \
+    "pack $disk/RUN -o $disk/run.tar.zst"; do
+    too_large() { # a signal would leave what is there of it
+        # shellcheck disable=SC2086,SC3045
+        (ulimit -f 1 && "$eventspace" $command >out 2>err)
+        [ $? -eq 1 ] && says "File too large" err && none "$disk"/*part* \
+            "$disk"/run.*
+    }
+    check "${command%% /*} says that a file would be too large" too_large
+done
+full_but_for 0
 no_mirror() {
     "$eventspace" scope "$disk/RUN" --output "$disk/MIRROR" >out 2>err
     [ $? -eq 1 ] && says "No space left on device" err && ! says "^events: " out
@@ -170,6 +184,17 @@ no_unpack() {
     done
 }
 check "so do unpack, and commands on a packed run" no_unpack
+
+# --- a limit on memory ---
+
+no_temporary() {
+    fresh 4m
+    TMPDIR=$disk "$eventspace" sql RUN "with recursive n(i) as
+        (select 1 union all select i + 1 from n where i < 2000000)
+        select i, i, i from n" --memory=64M >out 2>err
+    [ $? -eq 1 ] && says "temporary file in $disk, on the file system $disk" err
+}
+check "so does the temporary file for what is more" no_temporary
 
 # --- archives ---
 

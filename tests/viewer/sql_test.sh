@@ -60,9 +60,33 @@ memory() { # the same with a limit, for all commands that have one
         "$eventspace" view RUN hops --format=csv --memory=64M | cmp whole - &&
         "$eventspace" clock RUN --format=csv >whole &&
         "$eventspace" clock RUN --format=csv --memory=64M | cmp whole - &&
-        fails sql "select 1" --memory=1M
+        fails sql "select 1" --memory=1M && says "must be 64M at least" err &&
+        fails sql "select 1" --memory=64MB && says "such as 500M or 2G" err
 }
 check "a limit on memory" memory
+many="with recursive n(i) as (select 1 union all select i + 1 from n
+    where i < 1000000) select i, 'text ' || i as t from n"
+# Without a limit its rows take more memory than there is here, in a process that
+# is not counted by what its pages of files take.
+limited() {
+    # shellcheck disable=SC3045 # all shells here have it
+    (ulimit -d 56000 && fails sql "$many" --format=csv &&
+        says "no memory" err && sql "$many" --format=csv --memory=64M) &&
+        last "1000000,text 1000000"
+}
+[ -z "$extension" ] || check "also on that of a result" limited
+large() { # is an error and no signal
+    # shellcheck disable=SC3045
+    (ulimit -f 20000 && sql "$many" --memory=64M)
+    [ $? -eq 1 ] && says "File too large" err && says "ulimit -f" err
+}
+check "a temporary file that may not be so large" large
+folder() {
+    TMPDIR=$folder/nowhere fails sql "select 1" --memory=64M &&
+        says "nowhere: cannot make a temporary file" err &&
+        says "Set TMPDIR" err
+}
+check "a folder for it that is not there" folder
 parameter() {
     sql "select :a || :b as text" --param=a=x --param b=y=z --format=csv &&
         last xy=z && fails sql "select :c" && says ':c has no value' err

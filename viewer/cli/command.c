@@ -123,6 +123,11 @@ void cli_catch(const struct sigaction *action)
     }
 }
 
+void cli_refuse_large_files(void)
+{
+    signal(SIGXFSZ, SIG_IGN);
+}
+
 /* --- maps --- */
 
 /* A socket cannot be opened by a name, and there are programs that give their
@@ -193,6 +198,12 @@ int cli_fail(void)
 {
     fprintf(stderr, "eventspace: %s\n", pastset_error());
     return COMMAND_FAILED;
+}
+
+int cli_no_memory(const char *what)
+{
+    pastset_no_memory("%s", what);
+    return cli_fail();
 }
 
 int cli_end_output(int err)

@@ -57,10 +57,17 @@ int cli_experiment(int argc, char **argv);
 
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int cli_fail(void);
+/* The same, when there is no memory `what`, such as "for a name". */
+int cli_no_memory(const char *what);
 
 /* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever
  * has started it does not want that (nohup). */
 void cli_catch(const struct sigaction *action);
+
+/* That a file becomes larger than is allowed (ulimit -f) is an error from now
+ * on, and no signal that ends the command and leaves what it has begun. Not for
+ * commands that start programs, which would have that, too. */
+void cli_refuse_large_files(void);
 
 /* For commands that read a run: `run`, or if that is a file of `eventspace
  * pack`, a directory with what is in it, which is removed when this process

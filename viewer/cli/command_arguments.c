@@ -65,8 +65,7 @@ scopes_clock_method cli_method(const char *text, struct argp_state *state)
         "the method '%s' is not one of hull, average", state);
 }
 
-uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
-                    struct argp_state *state)
+static bool number_read(uint64_t *out, const char *text, uint64_t max)
 {
     char *end;
     errno = 0;
@@ -77,16 +76,33 @@ uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
                                   : 1;
     if (unit > 1)
         end++;
-    if (errno || end == text || *end || *text == '-' || number > max / unit ||
-        number * unit < min)
+    *out = number * unit;
+    return !errno && end != text && !*end && *text != '-' &&
+           number <= max / unit;
+}
+
+uint64_t cli_number(const char *text, uint64_t min, uint64_t max,
+                    struct argp_state *state)
+{
+    uint64_t number;
+
+    if (!number_read(&number, text, max) || number < min)
         argp_error(state, "'%s' is not a number from %llu to %llu", text,
                    (unsigned long long)min, (unsigned long long)max);
-    return number * unit;
+    return number;
 }
 
 uint64_t cli_memory(const char *text, struct argp_state *state)
 {
-    return cli_number(text, SCOPES_MEMORY_MIN, UINT64_MAX / 4, state);
+    uint64_t bytes;
+
+    if (!number_read(&bytes, text, UINT64_MAX / 4))
+        argp_error(state, "'%s' is not an amount of memory, such as 500M or 2G",
+                   text);
+    if (bytes < SCOPES_MEMORY_MIN)
+        argp_error(state, "'%s' is too little memory; it must be 64M at least",
+                   text);
+    return bytes;
 }
 
 /* A number without a unit is said to be one in an error of its own: it is what

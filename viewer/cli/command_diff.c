@@ -582,12 +582,6 @@ static int diff_runs(diff_arguments *a)
     return code;
 }
 
-static int fail_memory(void)
-{
-    pastset_no_memory("for the names of runs");
-    return cli_fail();
-}
-
 int cli_diff(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -611,7 +605,7 @@ int cli_diff(int argc, char **argv)
     int code = COMMAND_USAGE;
 
     if (!a.arguments || !a.against)
-        code = fail_memory();
+        code = cli_no_memory("for the names of runs");
     else if (eventspace_options_parse(&argp, argc, argv, 0,
                                       EVENTSPACE_NO_PROGRAM, &a) == 0)
         code = diff_runs(&a);

@@ -165,5 +165,6 @@ int cli_import(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a) != 0)
         return COMMAND_USAGE;
+    cli_refuse_large_files();
     return import(&a);
 }

@@ -478,5 +478,7 @@ int cli_map(int argc, char **argv)
         {"draw", "draw a path map", map_draw},
         {NULL, NULL, NULL},
     };
+
+    cli_refuse_large_files();
     return cli_dispatch(commands, argc, argv);
 }

@@ -140,9 +140,11 @@ int cli_merge(int argc, char **argv)
                          .directories = calloc(capacity, sizeof(char *))};
     int code = COMMAND_USAGE;
 
-    if (a.given && a.directories &&
-        eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
-                                 &a) == 0)
+    cli_refuse_large_files();
+    if (!a.given || !a.directories)
+        code = cli_no_memory("for the names of runs");
+    else if (eventspace_options_parse(&argp, argc, argv, 0,
+                                      EVENTSPACE_NO_PROGRAM, &a) == 0)
         code = merge(&a);
     free(a.directories);
     free(a.given);

@@ -181,6 +181,7 @@ int cli_pack(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
+    cli_refuse_large_files();
     return cli_end_output(pack(&a));
 }
 
@@ -256,6 +257,7 @@ int cli_unpack(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
+    cli_refuse_large_files();
     if (!a.out)
         a.out = name = cli_packed_name(a.file, "");
     err = a.out ? unpack_to(a.file, a.out)

@@ -184,9 +184,11 @@ const char *cli_run_directory(const char *run)
 
 eventspace_run *cli_open_run(const char *run)
 {
-    const char *directory = cli_run_directory(run);
+    const char *directory;
     eventspace_run *opened = NULL;
 
+    cli_refuse_large_files();
+    directory = cli_run_directory(run);
     if (directory && eventspace_run_open(&opened, directory) != 0)
         cli_fail();
     if (opened && *eventspace_run_problem(opened))

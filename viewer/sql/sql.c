@@ -295,74 +295,84 @@ static int fail_statement(viewer_sql *sql, const char *text, size_t bytes)
 typedef struct value {
     int type;
     union {
-        sqlite3_int64 integer;
+        int64_t integer;
         double real;
-        char *text; /* of texts and blobs */
+        const char *text; /* of texts and blobs */
     } is;
 } value;
 
+/* They are kept in a table, whose memory is limited where that of views is. */
 typedef struct rows {
     sqlite3_stmt *statement;
     int columns;
-    value *values; /* row by row */
+    scopes_table *values; /* row by row: the type, and the value */
     size_t count;
 } rows;
 
-static void rows_fini(rows *r)
+static const scopes_column value_columns[] = {{"type", "type", SCOPES_NUMBER},
+                                              {"value", "value", SCOPES_TEXT}};
+
+static value value_at(const rows *r, size_t i)
 {
-    for (size_t i = 0; i < r->count; i++)
-        if (r->values[i].type == SQLITE_TEXT)
-            free(r->values[i].is.text);
-    free(r->values);
+    value v = {.type = (int)scopes_table_cell(r->values, i, 0).integer};
+    scopes_cell cell = scopes_table_cell(r->values, i, 1);
+
+    if (v.type == SQLITE_TEXT)
+        v.is.text = cell.text;
+    else if (v.type == SQLITE_FLOAT)
+        v.is.real = cell.real;
+    else
+        v.is.integer = cell.integer;
+    return v;
 }
 
 /* Bytes are shown as SQL writes them. */
-static char *copy_text(sqlite3_stmt *statement, int column)
+static int add_blob(rows *r, int column)
 {
-    const unsigned char *bytes;
-    size_t count = (size_t)sqlite3_column_bytes(statement, column);
-    char *text;
+    const unsigned char *bytes = sqlite3_column_blob(r->statement, column);
+    size_t count = (size_t)sqlite3_column_bytes(r->statement, column);
+    char *text = malloc(2 * count + 4);
 
-    if (sqlite3_column_type(statement, column) == SQLITE_TEXT)
-        return strdup((const char *)sqlite3_column_text(statement, column));
-    bytes = sqlite3_column_blob(statement, column);
-    text = malloc(2 * count + 4);
-    for (size_t i = 0; text && i < count; i++)
-        sprintf(text + 2 + 2 * i, "%02X", bytes[i]);
-    if (text) {
-        memcpy(text, "x'", 2);
-        strcpy(text + 2 + 2 * count, "'");
+    if (!text || (count && !bytes)) {
+        free(text);
+        return pastset_no_memory("for the rows of a query");
     }
-    return text;
+    memcpy(text, "x'", 2);
+    for (size_t i = 0; i < count; i++)
+        sprintf(text + 2 + 2 * i, "%02X", bytes[i]);
+    strcpy(text + 2 + 2 * count, "'");
+    scopes_table_copy(r->values, text);
+    free(text);
+    return 0;
+}
+
+static int add_text_of(rows *r, int column)
+{
+    const char *text = (const char *)sqlite3_column_text(r->statement, column);
+
+    if (!text)
+        return pastset_no_memory("for the rows of a query");
+    scopes_table_copy(r->values, text);
+    return 0;
 }
 
 static int add_value(rows *r, int column)
 {
-    value *more = pastset_array_grow(r->values, r->count, sizeof(*more));
-    value *v;
+    int type = sqlite3_column_type(r->statement, column), err = 0;
 
-    if (!more)
-        return pastset_no_memory("for the rows of a query");
-    r->values = more;
-    v = &more[r->count];
-    v->type = sqlite3_column_type(r->statement, column);
-    switch (v->type) {
-    case SQLITE_INTEGER:
-        v->is.integer = sqlite3_column_int64(r->statement, column);
-        break;
-    case SQLITE_FLOAT:
-        v->is.real = sqlite3_column_double(r->statement, column);
-        break;
-    case SQLITE_TEXT:
-    case SQLITE_BLOB:
-        v->is.text = copy_text(r->statement, column);
-        v->type = SQLITE_TEXT;
-        if (!v->is.text)
-            return pastset_no_memory("for the rows of a query");
-        break;
-    }
+    scopes_table_integer(r->values, type == SQLITE_BLOB ? SQLITE_TEXT : type);
+    if (type == SQLITE_TEXT)
+        err = add_text_of(r, column);
+    else if (type == SQLITE_BLOB)
+        err = add_blob(r, column);
+    else if (type == SQLITE_FLOAT)
+        scopes_table_real(r->values,
+                          sqlite3_column_double(r->statement, column));
+    else
+        scopes_table_integer(r->values,
+                             sqlite3_column_int64(r->statement, column));
     r->count++;
-    return 0;
+    return err ? err : scopes_table_status(r->values);
 }
 
 static bool ends_in(const char *text, const char *end)
@@ -396,9 +406,10 @@ static scopes_kind kind_of(const rows *r, int column, bool raw)
     bool real = false;
 
     for (size_t i = (size_t)column; i < r->count; i += (size_t)r->columns) {
-        if (r->values[i].type == SQLITE_TEXT)
+        int type = value_at(r, i).type;
+        if (type == SQLITE_TEXT)
             return SCOPES_TEXT;
-        real |= r->values[i].type == SQLITE_FLOAT;
+        real |= type == SQLITE_FLOAT;
     }
     return real ? real_kind(r, column, raw) : integer_kind(r, column);
 }
@@ -437,13 +448,14 @@ static int make_columns(viewer_sql_result *out, const rows *r, bool raw)
     return 0;
 }
 
-/* Numbers in a column of texts become texts. */
+/* Numbers in a column of texts become texts. Texts stay where the values are.
+ */
 static void add_text(scopes_table *table, const value *v)
 {
     char digits[64];
 
     if (v->type == SQLITE_TEXT)
-        scopes_table_copy(table, v->is.text);
+        scopes_table_text(table, v->is.text);
     else if (v->type == SQLITE_NULL)
         scopes_table_text(table, NULL);
     else {
@@ -484,10 +496,11 @@ static int make_table(viewer_sql_result *out, const rows *r, bool raw)
     out->table = scopes_table_create(out->columns, (size_t)r->columns);
     for (size_t i = 0; i < r->count; i++) {
         scopes_kind kind = out->columns[i % (size_t)r->columns].kind;
+        value v = value_at(r, i);
         if (kind == SCOPES_TEXT)
-            add_text(out->table, &r->values[i]);
+            add_text(out->table, &v);
         else
-            add_number(out->table, &r->values[i], kind);
+            add_number(out->table, &v, kind);
     }
     return scopes_table_status(out->table);
 }
@@ -495,6 +508,7 @@ static int make_table(viewer_sql_result *out, const rows *r, bool raw)
 void viewer_sql_result_fini(viewer_sql_result *result)
 {
     scopes_table_destroy(result->table);
+    scopes_table_destroy(result->values);
     free(result->columns);
     free(result->names);
     *result = (viewer_sql_result){0};
@@ -505,7 +519,7 @@ void viewer_sql_result_fini(viewer_sql_result *result)
 /* Gives 1 behind the last row. */
 static int take_rows(viewer_sql *sql, rows *r, const char *text, size_t bytes)
 {
-    int code, err = 0;
+    int code = SQLITE_DONE, err = scopes_table_status(r->values);
 
     while (!err && (code = sqlite3_step(r->statement)) == SQLITE_ROW)
         for (int i = 0; i < r->columns && !err; i++)
@@ -519,17 +533,18 @@ static int run_statement(viewer_sql *sql, sqlite3_stmt *statement, bool raw,
                          const char *text, size_t bytes, viewer_sql_result *out)
 {
     rows r = {.statement = statement,
-              .columns = sqlite3_column_count(statement)};
+              .columns = sqlite3_column_count(statement),
+              .values = scopes_table_create(value_columns, 2)};
     char shown[SHOWN + 4];
     int err = bind_all(sql, statement);
 
+    out->values = r.values;
     if (err)
         return pastset_fail_while(err, "statement %u, \"%s\"", sql->statements,
                                   shorten(shown, text, bytes));
     err = take_rows(sql, &r, text, bytes);
     if (!err && r.columns > 0)
         err = make_table(out, &r, raw);
-    rows_fini(&r);
     return err;
 }
 

@@ -32,6 +32,7 @@ typedef struct viewer_sql_result {
     scopes_table *table;
     scopes_column *columns; /* of the table */
     char *names;            /* of the columns */
+    scopes_table *values;   /* whose texts the table shows; NULL */
 } viewer_sql_result;
 
 void viewer_sql_result_fini(viewer_sql_result *result);
