@@ -1,6 +1,7 @@
 /* chain.c - see chain_internal.h. Each thread's paths have a position that only
  * moves backwards, so the walk is linear; other operations are found by their
- * sequence numbers, which ascend on a path. */
+ * sequence numbers, which ascend on a path, near the one found before. So what
+ * the walk looks at moves backwards, too, also in memory. */
 #include "scopes/causality/chain_internal.h"
 
 #include <stdlib.h>
@@ -19,6 +20,7 @@ typedef struct path {
     uint32_t *round_of;       /* by operation; NULL: the same number */
     uint32_t count;           /* operations */
     uint32_t next;            /* those from here on have been passed */
+    uint32_t near;            /* found by its sequence number last */
     uint32_t places;          /* the place of its element; its hops behind */
 } path;
 
@@ -90,25 +92,40 @@ static int64_t end_of(const scopes__chain *chain, const spot *s)
                           event_of(s->path, s->operation));
 }
 
-/* The first operation of a path with this sequence number or a greater one;
- * their number, if there is none. */
-static uint32_t first_from(const path *p, uint32_t sequence)
+static bool is_before(const path *p, uint32_t operation, uint32_t sequence)
 {
-    uint32_t low = 0, high = p->count;
+    return scopes_event_at(top_of(p)->events, event_of(p, operation))
+               ->sequence < sequence;
+}
 
+/* The first operation of a path with this sequence number or a greater one;
+ * their number, if there is none. It is looked for from the one found last, in
+ * steps that double, and then by bisecting. */
+static uint32_t first_from(path *p, uint32_t sequence)
+{
+    uint32_t low = p->near, high = p->near, step = 1;
+
+    for (; low > 0 && !is_before(p, low - 1, sequence); step *= 2) {
+        high = low - 1;
+        low -= step < low ? step : low;
+    }
+    for (; high < p->count && is_before(p, high, sequence); step *= 2) {
+        low = high + 1;
+        high += step < p->count - high ? step : p->count - high;
+    }
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (scopes_event_at(top_of(p)->events, event_of(p, middle))->sequence <
-            sequence)
+        if (is_before(p, middle, sequence))
             low = middle + 1;
         else
             high = middle;
     }
+    p->near = low;
     return low;
 }
 
 /* The operation with this sequence number on a path. */
-static bool find_sequence(const path *p, uint32_t sequence, spot *out)
+static bool find_sequence(path *p, uint32_t sequence, spot *out)
 {
     uint32_t found = p->tree ? first_from(p, sequence) : p->count;
 
@@ -311,7 +328,7 @@ static bool is_whole_from(const scopes__chain *chain, uint32_t thread,
 
     for (uint32_t i = chain->firsts[thread]; i < chain->firsts[thread + 1];
          i++) {
-        const path *p = &chain->paths[i];
+        path *p = &chain->paths[i];
         if (p->tree)
             count += p->count - first_from(p, sequence);
     }

@@ -41,6 +41,10 @@
 #define HUGE_BYTES (2u << 20)
 #define HEAD_BYTES 64u
 #define SPARE_SHARE 8u /* of the limit: what spares may be */
+/* What is written at a time: the kernel keeps it together, and maps all of it
+ * when one byte is read. That is more than it does otherwise, but not so much
+ * that who reads hundreds of series side by side has too much mapped. */
+#define PUT_BYTES (128u << 10)
 #define LOOK_NS 2000000
 #define PATH_BYTES 4096
 #define DISK_BYTES 2048
@@ -320,9 +324,9 @@ int scopes__memory_limit(uint64_t bytes, size_t large_bytes)
     return err;
 }
 
-bool scopes__is_too_much(uint64_t bytes)
+bool scopes__memory_is_limited(void)
 {
-    return memory.limit && bytes > memory.limit / 2;
+    return memory.limit;
 }
 
 /* The temporary file cannot have so much, for whatever reason. */
@@ -631,6 +635,32 @@ void scopes__free(void *given)
         munmap(piece, piece->bytes);
         return;
     }
+}
+
+bool scopes__is_filed(void *piece)
+{
+    return head_of(piece)->kind == FILED;
+}
+
+void scopes__put(void *given, size_t offset, const void *from, size_t bytes)
+{
+    const unsigned char *left = from;
+    unsigned char *to = (unsigned char *)given + offset;
+    size_t at = head_of(given)->offset + HEAD_BYTES + offset;
+    ssize_t put = 1;
+
+    while (scopes__is_filed(given) && bytes > 0 && put > 0) {
+        put = pwrite(memory.file, left, bytes < PUT_BYTES ? bytes : PUT_BYTES,
+                     (off_t)at);
+        if (put <= 0)
+            break;
+        left += put;
+        to += put;
+        at += (size_t)put;
+        bytes -= (size_t)put;
+    }
+    /* What cannot be written can still be stored: it has its room. */
+    memcpy(to, left, bytes);
 }
 
 static void *heap_resize(head *piece, size_t bytes)

@@ -25,8 +25,15 @@ void scopes__free(void *piece);
 /* Makes room for one more item, as pastset_array_grow does. */
 void *scopes__array_grow(void *items, size_t count, size_t item_bytes);
 
-/* Is there a limit of which so much would be more than what is for pieces? */
-bool scopes__is_too_much(uint64_t bytes);
+/* Does a piece lie in the file? Then it is best written in large blocks, by
+ * put. */
+bool scopes__is_filed(void *piece);
+/* Copies so much to what is `offset` behind the begin of a piece: into the
+ * file by a write, which costs no faults. */
+void scopes__put(void *piece, size_t offset, const void *from, size_t bytes);
+
+/* Is there a limit? */
+bool scopes__memory_is_limited(void);
 
 /* Takes pages of files out of the process's memory if it comes to the limit. */
 void scopes__memory_look(void);

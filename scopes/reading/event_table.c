@@ -9,15 +9,16 @@
  * processors, and come to the same as if one had gone through the list. Whether
  * a series is in order is seen meanwhile; as a rule it is.
  *
- * What is put into the series are the tuples, or, where these would be too
- * much, their places in the space of their process. */
+ * Where the series lie in a file (scopes/memory), each part first puts its
+ * tuples behind each other by collector, and then writes them. So everything
+ * that reads a series goes forward in the file, and meets nothing else there.
+ */
 #include "scopes/reading/event_table.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pastset/array.h"
-#include "pastset/space.h"
 #include "pastset/status.h"
 #include "scopes/memory/memory_internal.h"
 #include "scopes/parallel/memo_internal.h"
@@ -117,7 +118,8 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
     if (!event_table)
         return;
     scopes__memo_destroy(event_table->memo);
-    scopes__free(event_table->memory);
+    scopes__free(event_table->tuples);
+    scopes__free(event_table->at);
     free(event_table->series);
     free(event_table->ledgers);
     free(event_table->before);
@@ -133,7 +135,7 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
 typedef struct extent {
     const eventspace_trace *events;
     size_t count;
-    uint32_t process; /* in whose space they are; PATHS_NONE: they are kept */
+    bool is_kept;             /* else: */
     eventspace_stream stream; /* where they were borrowed */
     uint64_t index;
 } extent;
@@ -150,9 +152,9 @@ typedef struct share {
     uint64_t end;   /* and where no more may */
     uint64_t first; /* the starts of the first and last of them */
     uint64_t last;
-    uint32_t process; /* of their extents */
+    uint64_t begin; /* while they are behind each other: where in the series
+                       they go */
     bool disorder;
-    bool elsewhere; /* they are not all in the space of one process */
 } share;
 
 /* Some extents, of the first and last of which not all. */
@@ -181,13 +183,10 @@ typedef struct loading {
 
     part *parts;
     size_t part_count;
-    share *shares;   /* [part * (collectors + 1) + collector]; a last one for
-                        those that no collector has */
-    uint64_t *begin; /* by collector: the first of its series */
-    const unsigned char **bases; /* by process: of its space, if places are
-                                    to be told; NULL: there is none */
-    uint32_t *places;            /* one of the two */
-    eventspace_trace *tuples;
+    share *shares;      /* [part * (collectors + 1) + collector]; a last one for
+                           those that no collector has */
+    uint64_t *begin;    /* by collector: the first of its series */
+    uint64_t *begin_at; /* and of its numbers, where it has some */
 } loading;
 
 static void listed_free(listed *l)
@@ -209,7 +208,7 @@ static void loading_end(loading *l)
     free(l->parts);
     scopes__free(l->shares);
     free(l->begin);
-    free(l->bases);
+    free(l->begin_at);
 }
 
 static int extent_add(listed *l, const extent *added)
@@ -219,7 +218,7 @@ static int extent_add(listed *l, const extent *added)
 
     l->total += added->count;
     if (last && last->events + last->count == added->events &&
-        last->process == added->process &&
+        last->is_kept == added->is_kept &&
         last->stream.present == added->stream.present) {
         last->count += added->count;
         return 0;
@@ -257,12 +256,14 @@ static int keep(listed *l, const eventspace_trace *events, size_t count)
             break;
         some = BLOCK_TUPLES - l->blocks->count;
         some = count < some ? count : some;
-        memcpy(&l->blocks->events[l->blocks->count], events,
-               some * sizeof(*events));
+        scopes__put(l->blocks,
+                    offsetof(block, events) +
+                        l->blocks->count * sizeof(*events),
+                    events, some * sizeof(*events));
         err = extent_add(
             l, &(extent){.events = &l->blocks->events[l->blocks->count],
                          .count = some,
-                         .process = PATHS_NONE});
+                         .is_kept = true});
         l->blocks->count += some;
         events += some;
         count -= some;
@@ -284,7 +285,6 @@ static int take_batch(listed *l, const scopes_batch *batch)
         return keep(l, batch->events, batch->count);
     return extent_add(l, &(extent){.events = batch->events,
                                    .count = batch->count,
-                                   .process = (uint32_t)batch->process,
                                    .stream = *batch->borrowed,
                                    .index = batch->index});
 }
@@ -365,7 +365,8 @@ static int parts_make(loading *l)
     l->parts = calloc(l->part_count, sizeof(*l->parts));
     l->shares = scopes__allocate(l->part_count * columns * sizeof(*l->shares));
     l->begin = calloc(columns, sizeof(*l->begin));
-    if (!l->parts || !l->shares || !l->begin)
+    l->begin_at = calloc(columns, sizeof(*l->begin_at));
+    if (!l->parts || !l->shares || !l->begin || !l->begin_at)
         return pastset_no_memory("for %zu collectors", columns);
     memset(l->shares, 0, l->part_count * columns * sizeof(*l->shares));
     for (size_t p = 0; p < l->part_count; p++) {
@@ -382,11 +383,13 @@ static int parts_make(loading *l)
 }
 
 /* Goes through the extents of a part. */
-typedef void visiting(loading *l, share *shares, const eventspace_trace *events,
-                      size_t count, uint32_t process);
+typedef void visiting(const loading *l, share *shares,
+                      const eventspace_trace *events, size_t count,
+                      eventspace_trace *to);
 
 static inline __attribute__((always_inline)) void
-part_visit(loading *l, size_t number, visiting *visit)
+part_visit(const loading *l, size_t number, visiting *visit,
+           eventspace_trace *to)
 {
     const part *p = &l->parts[number];
     share *shares = &l->shares[number * (l->event_table->collectors + 1u)];
@@ -394,7 +397,7 @@ part_visit(loading *l, size_t number, visiting *visit)
 
     for (const extent *e = &l->extents[p->extent]; left > 0; e++, from = 0) {
         size_t count = e->count - from < left ? e->count - from : left;
-        visit(l, shares, e->events + from, count, e->process);
+        visit(l, shares, e->events + from, count, to);
         left -= count;
     }
 }
@@ -407,18 +410,17 @@ static inline uint32_t place(const loading *l, const eventspace_trace *event)
                : l->event_table->collectors;
 }
 
-static void count_extent(loading *l, share *shares,
+static void count_extent(const loading *l, share *shares,
                          const eventspace_trace *events, size_t count,
-                         uint32_t process)
+                         eventspace_trace *to)
 {
+    (void)to;
     for (size_t i = 0; i < count; i++) {
         share *s = &shares[place(l, &events[i])];
         if (__builtin_expect(s->next++ == 0, 0)) {
             s->first = s->last = events[i].start;
-            s->process = process;
             continue;
         }
-        s->elsewhere |= s->process != process;
         s->disorder |= events[i].start <= s->last;
         s->last = events[i].start;
     }
@@ -426,7 +428,7 @@ static void count_extent(loading *l, share *shares,
 
 static int count_part(size_t number, void *context)
 {
-    part_visit(context, number, count_extent);
+    part_visit(context, number, count_extent, NULL);
     return 0;
 }
 
@@ -444,20 +446,13 @@ static uint64_t join(loading *l, uint32_t collector, uint64_t begin)
         s->end = s->next + count;
         if (count == 0)
             continue;
-        if (all.next > 0) {
+        if (all.next > 0)
             all.disorder |= s->first <= all.last;
-            all.elsewhere |= s->process != all.process;
-        } else {
-            all.process = s->process;
-        }
         all.disorder |= s->disorder;
-        all.elsewhere |= s->elsewhere;
         all.last = s->last;
         all.next += count;
     }
     l->shares[collector].disorder = all.disorder;
-    l->shares[collector].elsewhere = all.elsewhere;
-    l->shares[collector].process = all.process;
     return all.next;
 }
 
@@ -490,104 +485,95 @@ static uint64_t divide(loading *l)
 
 /* Strange tuples have no place; and what is overwritten while it is read may
  * have more of a collector than was counted. */
-static void put_tuples(loading *l, share *shares,
+static void put_extent(const loading *l, share *shares,
                        const eventspace_trace *events, size_t count,
-                       uint32_t process)
+                       eventspace_trace *to)
 {
-    (void)process;
     for (size_t i = 0; i < count; i++) {
         share *s = &shares[place(l, &events[i])];
         if (__builtin_expect(s->next < s->end, 1))
-            l->tuples[s->next++] = events[i];
+            to[s->next++] = events[i];
     }
 }
 
-static void put_places(loading *l, share *shares,
-                       const eventspace_trace *events, size_t count,
-                       uint32_t process)
+/* The same by way of `between`, where they are behind each other. */
+static void put_filed(const loading *l, size_t number,
+                      eventspace_trace *between)
 {
-    const unsigned char *base = l->bases[process];
+    uint32_t columns = l->event_table->collectors + 1u;
+    share *shares = &l->shares[number * columns];
+    uint64_t begin = 0;
 
-    for (size_t i = 0; i < count; i++) {
-        share *s = &shares[place(l, &events[i])];
-        size_t offset =
-            (size_t)((const unsigned char *)(const void *)&events[i] - base);
-        if (__builtin_expect(s->next < s->end, 1))
-            l->places[s->next++] = (uint32_t)(offset / SCOPES_PLACE_BYTES);
+    for (share *s = shares; s < shares + columns; s++) {
+        uint64_t count = s->end > s->next ? s->end - s->next : 0;
+        s->begin = s->next;
+        s->next = begin;
+        s->end = begin += count;
+    }
+    part_visit(l, number, put_extent, between);
+    begin = 0;
+    for (share *s = shares; s < shares + columns; s++) {
+        scopes__put(l->event_table->tuples, s->begin * sizeof(*between),
+                    between + begin, (s->end - begin) * sizeof(*between));
+        begin = s->end;
     }
 }
 
 static int put_part(size_t number, void *context)
 {
-    loading *l = context;
+    const loading *l = context;
+    eventspace_trace *between;
 
-    if (l->places)
-        part_visit(l, number, put_places);
-    else
-        part_visit(l, number, put_tuples);
+    if (!scopes__is_filed(l->event_table->tuples)) {
+        part_visit(l, number, put_extent, l->event_table->tuples);
+        return 0;
+    }
+    between = scopes__allocate(PART_TUPLES * sizeof(*between));
+    if (!between)
+        return scopes__no_room("for trace tuples");
+    put_filed(l, number, between);
+    scopes__free(between);
     return 0;
 }
 
-/* Shows a series, in its order. */
+/* Shows a series, in its order. Tuples in the file are not moved again. */
 static int series_finish(size_t number, void *context)
 {
     loading *l = context;
-    scopes_series *series = &l->event_table->series[number];
-    const share *all = &l->shares[number];
-    uint64_t begin = l->begin[number];
+    scopes_event_table *event_table = l->event_table;
+    scopes_series *series = &event_table->series[number];
+    eventspace_trace *tuples = event_table->tuples + l->begin[number];
+    uint32_t *at;
 
-    if (series->count == 0)
+    series->events.base = tuples;
+    if (series->count == 0 || !l->shares[number].disorder)
         return 0;
-    if (!l->places) {
-        series->events.base =
-            (const unsigned char *)(const void *)&l->tuples[begin];
-        return all->disorder ? scopes__sort(&l->tuples[begin], series->count)
-                             : 0;
-    }
-    series->events = (scopes_events){l->bases[all->process], &l->places[begin]};
-    return all->disorder ? scopes__sort_places(&l->places[begin], series->count,
-                                               series->events.base)
-                         : 0;
+    if (!event_table->at)
+        return scopes__sort(tuples, series->count);
+    series->events.at = at = event_table->at + l->begin_at[number];
+    return scopes__sort_numbers(at, series->count, tuples);
 }
 
-/* --- places instead of tuples --- */
-
-/* Are all tuples within reach of places: in the space of one process for each
- * collector, and not too far into it? */
-static bool are_places(const loading *l)
+/* Room for the tuples, and for the numbers of those in disorder if these are in
+ * the file. */
+static int room_make(loading *l, uint64_t count)
 {
-    const uint64_t reach = (uint64_t)UINT32_MAX * SCOPES_PLACE_BYTES;
+    scopes_event_table *event_table = l->event_table;
+    uint64_t disorderly = 0;
 
-    for (size_t i = 0; i < l->extent_count; i++) {
-        const extent *e = &l->extents[i];
-        if (e->process == PATHS_NONE || !l->bases[e->process] ||
-            (uint64_t)((const unsigned char *)(const void *)(e->events +
-                                                             e->count) -
-                       l->bases[e->process]) > reach)
-            return false;
+    event_table->tuples =
+        scopes__allocate(count * sizeof(*event_table->tuples));
+    if (!event_table->tuples)
+        return scopes__no_room("for trace tuples");
+    if (!scopes__is_filed(event_table->tuples))
+        return 0;
+    for (uint32_t i = 0; i < event_table->collectors; i++) {
+        l->begin_at[i] = disorderly;
+        if (l->shares[i].disorder)
+            disorderly += event_table->series[i].count;
     }
-    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
-        if (l->event_table->series[i].count && l->shares[i].elsewhere)
-            return false;
-    }
-    return true;
-}
-
-static int bases_find(loading *l, scopes_source *source)
-{
-    const paths_map *map = l->event_table->map;
-    uint64_t bytes;
-
-    l->bases = calloc(map->process_count + 1u, sizeof(*l->bases));
-    if (!l->bases)
-        return pastset_no_memory("for %u processes", map->process_count);
-    for (uint32_t i = 0; i < map->process_count; i++) {
-        pastset_space *space =
-            eventspace_run_process_at(scopes_source_run(source), i)->space;
-        if (space)
-            l->bases[i] = pastset_space_memory(space, &bytes);
-    }
-    return 0;
+    event_table->at = scopes__allocate(disorderly * sizeof(*event_table->at));
+    return event_table->at ? 0 : scopes__no_room("for the order of events");
 }
 
 /* --- loading --- */
@@ -597,19 +583,16 @@ static bool are_there(const loading *l)
 {
     for (size_t i = 0; i < l->extent_count; i++) {
         const extent *e = &l->extents[i];
-        if (e->process != PATHS_NONE &&
-            !eventspace_stream_is_there(&e->stream, e->index))
+        if (!e->is_kept && !eventspace_stream_is_there(&e->stream, e->index))
             return false;
     }
     return true;
 }
 
-/* From the list to the series. `source` NULL: all tuples are kept.
- * PASTSET_EAGAIN: somebody has overwritten what was borrowed. */
-static int distribute(loading *l, scopes_source *source)
+/* From the list to the series. PASTSET_EAGAIN: somebody has overwritten what
+ * was borrowed. */
+static int distribute(loading *l)
 {
-    scopes_event_table *event_table = l->event_table;
-    uint64_t count;
     int err = parts_make(l);
 
     if (err)
@@ -617,25 +600,14 @@ static int distribute(loading *l, scopes_source *source)
     err = scopes__parallel(l->part_count, count_part, l);
     if (err)
         return err;
-    count = divide(l);
-    if (source && scopes__is_too_much(count * EVENTSPACE_TRACE_BYTES)) {
-        err = bases_find(l, source);
-        if (err)
-            return err;
-        if (are_places(l))
-            event_table->memory = l->places =
-                scopes__allocate(count * sizeof(*l->places));
-    }
-    if (!event_table->memory)
-        event_table->memory = l->tuples =
-            scopes__allocate(count * sizeof(*l->tuples));
-    if (!event_table->memory)
-        return scopes__no_room("for trace tuples");
+    err = room_make(l, divide(l));
+    if (err)
+        return err;
     err = scopes__parallel(l->part_count, put_part, l);
     if (!err && !are_there(l))
         return PASTSET_EAGAIN;
     return err ? err
-               : scopes__parallel(event_table->collectors, series_finish, l);
+               : scopes__parallel(l->event_table->collectors, series_finish, l);
 }
 
 static int event_table_give(scopes_event_table **out,
@@ -667,7 +639,7 @@ static int load(scopes_event_table **out, scopes_source *source,
     if (!err)
         err = series_again(event_table, scopes_source_run(source));
     if (!err)
-        err = distribute(&l, source);
+        err = distribute(&l);
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }
@@ -702,11 +674,11 @@ int scopes_event_table_create(scopes_event_table **out, const paths_map *map,
     if (!err && count > 0)
         err = extent_add(
             l.walks,
-            &(extent){.events = events, .count = count, .process = PATHS_NONE});
+            &(extent){.events = events, .count = count, .is_kept = true});
     if (!err)
         err = walks_join(&l);
     if (!err)
-        err = distribute(&l, NULL);
+        err = distribute(&l);
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }

@@ -2,9 +2,8 @@
  *
  * Series are in the order of `start` (then of `sequence`, then of `thread`). An
  * event table takes 36 bytes for each tuple that is wanted (twice that while a
- * run that goes on, or an archive, is loaded). Where that is more than there is
- * room for in memory (scopes/memory/memory.h), it takes 4 for each tuple that
- * stays where it is in the files of a run that has ended, and refers to these.
+ * run that goes on, or an archive, is loaded); where that is more than there is
+ * room for in memory, they lie in a file (scopes/memory/memory.h).
  * So for large runs a window or the collectors that a view needs are asked for.
  *
  * Threads:   an event table that is loaded may be read by any number of
@@ -16,20 +15,15 @@
 
 /* Where tuples are. */
 typedef struct scopes_events {
-    const unsigned char *base;
-    const uint32_t *at; /* of each: so many times SCOPES_PLACE_BYTES behind
-                           `base`; NULL: one behind the other */
+    const eventspace_trace *base;
+    const uint32_t *at; /* of each: how many lie before it from `base` on; NULL:
+                           they lie in their order */
 } scopes_events;
-
-#define SCOPES_PLACE_BYTES 4u /* as a trace tuple is aligned */
 
 static inline const eventspace_trace *scopes_event_at(scopes_events events,
                                                       size_t i)
 {
-    size_t offset = events.at ? SCOPES_PLACE_BYTES * (size_t)events.at[i]
-                              : EVENTSPACE_TRACE_BYTES * i;
-
-    return (const eventspace_trace *)(const void *)(events.base + offset);
+    return &events.base[events.at ? events.at[i] : i];
 }
 
 /* The tuples of one collector. */
@@ -56,7 +50,8 @@ typedef struct scopes_event_table {
     uint64_t *before; /* by collector: what scopes_event_table_number has
                          counted; NULL: nothing */
     struct scopes__memo *memo;
-    void *memory; /* of all series: tuples, or where they are */
+    eventspace_trace *tuples; /* of all series */
+    uint32_t *at;             /* of those that do not lie in their order */
 } scopes_event_table;
 
 /* `filter` NULL: everything. Errors: PASTSET_ENOMEM, PASTSET_ENOSPC. */

@@ -20,22 +20,11 @@
 
 #define SHORTEST_RUN 24
 
-/* What the numbers stand for. */
-typedef struct keys {
-    const unsigned char *base;
-    size_t stride_bytes;
-} keys;
-
-static inline const eventspace_trace *event_of(const keys *k, uint32_t item)
-{
-    return (const eventspace_trace *)(const void *)(k->base +
-                                                    k->stride_bytes * item);
-}
-
 /* Must `one` stand behind `other`? */
-static inline bool is_behind(const keys *k, uint32_t one, uint32_t other)
+static inline bool is_behind(const eventspace_trace *events, uint32_t one,
+                             uint32_t other)
 {
-    const eventspace_trace *a = event_of(k, one), *b = event_of(k, other);
+    const eventspace_trace *a = &events[one], *b = &events[other];
 
     if (a->start != b->start)
         return a->start > b->start;
@@ -45,12 +34,13 @@ static inline bool is_behind(const keys *k, uint32_t one, uint32_t other)
 }
 
 /* Puts [sorted, count) into the sorted ones before them. */
-static void insert(uint32_t *items, size_t sorted, size_t count, const keys *k)
+static void insert(uint32_t *items, size_t sorted, size_t count,
+                   const eventspace_trace *events)
 {
     for (size_t i = sorted; i < count; i++) {
         uint32_t moving = items[i];
         size_t at = i;
-        while (at > 0 && is_behind(k, items[at - 1], moving))
+        while (at > 0 && is_behind(events, items[at - 1], moving))
             at--;
         memmove(&items[at + 1], &items[at], (i - at) * sizeof(*items));
         items[at] = moving;
@@ -58,15 +48,17 @@ static void insert(uint32_t *items, size_t sorted, size_t count, const keys *k)
 }
 
 /* The length of the run that begins here, which is sorted afterwards. */
-static size_t run_take(uint32_t *items, size_t count, const keys *k)
+static size_t run_take(uint32_t *items, size_t count,
+                       const eventspace_trace *events)
 {
     size_t length = 1;
 
-    while (length < count && !is_behind(k, items[length - 1], items[length]))
+    while (length < count &&
+           !is_behind(events, items[length - 1], items[length]))
         length++;
     if (length < SHORTEST_RUN && length < count) {
         size_t longer = count < SHORTEST_RUN ? count : SHORTEST_RUN;
-        insert(items, length, longer, k);
+        insert(items, length, longer, events);
         length = longer;
     }
     return length;
@@ -75,18 +67,18 @@ static size_t run_take(uint32_t *items, size_t count, const keys *k)
 /* How many of the last of `items` must stand behind `one`: looked for from
  * the end, in steps that double and then by bisecting. */
 static size_t tail_behind(const uint32_t *items, size_t count, uint32_t one,
-                          const keys *k)
+                          const eventspace_trace *events)
 {
     size_t low = 0, high = 1;
 
-    while (high <= count && is_behind(k, items[count - high], one)) {
+    while (high <= count && is_behind(events, items[count - high], one)) {
         low = high;
         high *= 2;
     }
     high = high - 1 < count ? high - 1 : count;
     while (low < high) {
         size_t middle = high - (high - low) / 2;
-        if (is_behind(k, items[count - middle], one))
+        if (is_behind(events, items[count - middle], one))
             low = middle;
         else
             high = middle - 1;
@@ -96,18 +88,18 @@ static size_t tail_behind(const uint32_t *items, size_t count, uint32_t one,
 
 /* How many of the first of `items` must `one` stand behind. */
 static size_t head_before(const uint32_t *items, size_t count, uint32_t one,
-                          const keys *k)
+                          const eventspace_trace *events)
 {
     size_t low = 0, high = 1;
 
-    while (high <= count && is_behind(k, one, items[high - 1])) {
+    while (high <= count && is_behind(events, one, items[high - 1])) {
         low = high;
         high *= 2;
     }
     high = high - 1 < count ? high - 1 : count;
     while (low < high) {
         size_t middle = high - (high - low) / 2;
-        if (is_behind(k, one, items[middle - 1]))
+        if (is_behind(events, one, items[middle - 1]))
             low = middle;
         else
             high = middle - 1;
@@ -117,22 +109,22 @@ static size_t head_before(const uint32_t *items, size_t count, uint32_t one,
 
 /* Merges [0, middle) with [middle, count). `spare` has room for the first. */
 static void merge(uint32_t *items, size_t middle, size_t count, uint32_t *spare,
-                  const keys *k)
+                  const eventspace_trace *events)
 {
     size_t left, right, begin, at;
 
-    if (!is_behind(k, items[middle - 1], items[middle]))
+    if (!is_behind(events, items[middle - 1], items[middle]))
         return;
     /* The others stay where they are. */
-    left = tail_behind(items, middle, items[middle], k);
-    count = middle +
-            head_before(items + middle, count - middle, items[middle - 1], k);
+    left = tail_behind(items, middle, items[middle], events);
+    count = middle + head_before(items + middle, count - middle,
+                                 items[middle - 1], events);
     begin = middle - left;
     memcpy(spare, items + begin, left * sizeof(*items));
     at = begin;
     right = middle;
     for (size_t i = 0; i < left;) {
-        if (right < count && is_behind(k, spare[i], items[right]))
+        if (right < count && is_behind(events, spare[i], items[right]))
             items[at++] = items[right++];
         else
             items[at++] = spare[i++];
@@ -141,7 +133,7 @@ static void merge(uint32_t *items, size_t middle, size_t count, uint32_t *spare,
 
 /* Finds the runs; where each ends comes back in `*ends`. */
 static int runs_find(uint32_t *items, size_t count, size_t **ends, size_t *runs,
-                     const keys *k)
+                     const eventspace_trace *events)
 {
     size_t end = 0;
 
@@ -154,7 +146,7 @@ static int runs_find(uint32_t *items, size_t count, size_t **ends, size_t *runs,
             return scopes__no_room("to sort events");
         }
         *ends = more;
-        end += run_take(items + end, count - end, k);
+        end += run_take(items + end, count - end, events);
         (*ends)[(*runs)++] = end;
     }
     return 0;
@@ -162,14 +154,15 @@ static int runs_find(uint32_t *items, size_t count, size_t **ends, size_t *runs,
 
 /* Merges run after run with its neighbour, until there is one. */
 static void runs_merge(uint32_t *items, size_t *ends, size_t runs,
-                       uint32_t *spare, const keys *k)
+                       uint32_t *spare, const eventspace_trace *events)
 {
     while (runs > 1) {
         size_t left = 0, begin = 0;
         for (size_t i = 0; i < runs; i += 2) {
             size_t end = ends[i + 1 < runs ? i + 1 : i];
             if (i + 1 < runs)
-                merge(items + begin, ends[i] - begin, end - begin, spare, k);
+                merge(items + begin, ends[i] - begin, end - begin, spare,
+                      events);
             ends[left++] = begin = end;
         }
         runs = left;
@@ -178,11 +171,11 @@ static void runs_merge(uint32_t *items, size_t *ends, size_t runs,
 
 /* --- all of it --- */
 
-static int sort(uint32_t *items, size_t count, const keys *k)
+static int sort(uint32_t *items, size_t count, const eventspace_trace *events)
 {
     uint32_t *spare = NULL;
     size_t *ends, runs;
-    int err = runs_find(items, count, &ends, &runs, k);
+    int err = runs_find(items, count, &ends, &runs, events);
 
     if (err)
         return err;
@@ -192,16 +185,23 @@ static int sort(uint32_t *items, size_t count, const keys *k)
             err = scopes__no_room("to sort events");
     }
     if (!err)
-        runs_merge(items, ends, runs, spare, k);
+        runs_merge(items, ends, runs, spare, events);
     scopes__free(spare);
     scopes__free(ends);
     return err;
 }
 
-int scopes__sort_places(uint32_t *places, size_t count,
-                        const unsigned char *base)
+int scopes__sort_numbers(uint32_t *numbers, size_t count,
+                         const eventspace_trace *events)
 {
-    return sort(places, count, &(keys){base, SCOPES_PLACE_BYTES});
+    if (count >= UINT32_MAX)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "%zu events of one collector are too many: look at "
+                            "a part of the run",
+                            count);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = i;
+    return sort(numbers, count, events);
 }
 
 /* Puts into each place the tuple whose number is there: one circle of tuples
@@ -226,22 +226,12 @@ static void move(eventspace_trace *events, uint32_t *from, size_t count)
 
 int scopes__sort(eventspace_trace *events, size_t count)
 {
-    uint32_t *from;
+    uint32_t *from = scopes__allocate(count * sizeof(*from));
     int err;
 
-    if (count >= UINT32_MAX)
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "%zu events of one collector are too many: look at "
-                            "a part of the run",
-                            count);
-    from = scopes__allocate(count * sizeof(*from));
     if (!from)
         return scopes__no_room("to sort events");
-    for (uint32_t i = 0; i < count; i++)
-        from[i] = i;
-    err = sort(from, count,
-               &(keys){(const unsigned char *)(const void *)events,
-                       EVENTSPACE_TRACE_BYTES});
+    err = scopes__sort_numbers(from, count, events);
     if (!err)
         move(events, from, count);
     scopes__free(from);

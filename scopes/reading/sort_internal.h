@@ -12,8 +12,9 @@
  * as they are. Linear for what is nearly in order. Errors: PASTSET_ENOMEM,
  * PASTSET_ENOSPC. */
 int scopes__sort(eventspace_trace *events, size_t count);
-/* The same of places (scopes_events.at) of tuples from `base` on. */
-int scopes__sort_places(uint32_t *places, size_t count,
-                        const unsigned char *base);
+/* Leaves them where they are, and gives in `numbers` (scopes_events.at) in
+ * which order they stand. */
+int scopes__sort_numbers(uint32_t *numbers, size_t count,
+                         const eventspace_trace *events);
 
 #endif

@@ -44,7 +44,7 @@ static void spaces_look(scopes_source *source)
 {
     size_t processes = eventspace_run_process_count(source->run);
 
-    if (!scopes__is_too_much(UINT64_MAX)) /* there is no limit */
+    if (!scopes__memory_is_limited())
         return;
     for (size_t i = 0; i < processes; i++) {
         pastset_space *space = eventspace_run_process_at(source->run, i)->space;

@@ -1,6 +1,7 @@
 /* scale.c - how the time and the memory of each view grow with the run: 1, 10
  * and 100 million events (EVENTSPACE_BENCH_EVENTS: one size instead), of which
- * the longest takes 3.6 GB in $TMPDIR, or in /tmp.
+ * the longest takes 3.6 GB in $TMPDIR, or in /tmp, and each view of it as much
+ * again and more.
  *
  * Each view is made by a process of its own, from the run's files in the page
  * cache to the table. Its time is told twice: that of all its processors

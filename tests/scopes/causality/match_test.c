@@ -22,10 +22,8 @@ static eventspace_trace upper[MATCHES], lower[2 * MATCHES];
 
 static void check_match(size_t count, size_t lower_count)
 {
-    scopes_series up = {.events = {(const unsigned char *)upper, NULL},
-                        .count = count};
-    scopes_series down = {.events = {(const unsigned char *)lower, NULL},
-                          .count = lower_count};
+    scopes_series up = {.events = {upper, NULL}, .count = count};
+    scopes_series down = {.events = {lower, NULL}, .count = lower_count};
     uint32_t *found;
 
     check_status(scopes_match(&found, &up, &down), 0);
@@ -96,10 +94,8 @@ Test(match, finds_nothing_where_there_is_nothing)
 
 static int match_one(void *context)
 {
-    scopes_series up = {.events = {(const unsigned char *)upper, NULL},
-                        .count = 1};
-    scopes_series down = {.events = {(const unsigned char *)lower, NULL},
-                          .count = 1};
+    scopes_series up = {.events = {upper, NULL}, .count = 1};
+    scopes_series down = {.events = {lower, NULL}, .count = 1};
 
     return scopes_match(context, &up, &down);
 }

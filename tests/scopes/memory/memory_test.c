@@ -3,6 +3,7 @@
 #include "scopes/memory/memory_internal.h"
 
 #include <criterion/criterion.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "tests/support/check.h"
@@ -69,6 +70,45 @@ Test(memory, pieces_that_grow_by_turns_keep_what_is_in_them)
     }
     for (unsigned i = 0; i < 3; i++)
         scopes__free(pieces[i]);
+}
+
+/* Across blocks of the file, and where none begins. */
+static void check_puts(size_t bytes, bool filed)
+{
+    unsigned char *from = malloc(bytes), *piece = scopes__allocate(bytes);
+    size_t cuts[] = {0, 1, 5000, bytes / 3, bytes - 7, bytes};
+
+    for (size_t i = 0; i < bytes; i++)
+        from[i] = (unsigned char)(i * 7 + i / 4096);
+    cr_assert(piece);
+    cr_assert_eq(scopes__is_filed(piece), filed);
+    memset(piece, 0xff, bytes);
+    for (size_t i = 5; i-- > 0;)
+        scopes__put(piece, cuts[i], from + cuts[i], cuts[i + 1] - cuts[i]);
+    cr_assert_eq(memcmp(piece, from, bytes), 0);
+    scopes__put(piece, bytes / 2, from, 10);
+    cr_assert_eq(memcmp(piece + bytes / 2, from, 10), 0);
+    cr_assert_eq(memcmp(piece, from, bytes / 2), 0);
+    cr_assert_eq(memcmp(piece + bytes / 2 + 10, from + bytes / 2 + 10,
+                        bytes - bytes / 2 - 10),
+                 0);
+    scopes__free(piece);
+    free(from);
+}
+
+Test(memory, what_is_put_is_there_wherever_the_piece_lies)
+{
+    unsigned char *before;
+
+    check_puts(20000, false);
+    check_puts(2 * MIB, false);
+    check_puts(LIMIT, true);
+    before = scopes__allocate(LIMIT); /* so not at the begin of the file */
+    cr_assert(before);
+    fill(before, 0, LIMIT, 7);
+    check_puts(LIMIT, true);
+    check_filled(before, LIMIT, 7);
+    scopes__free(before);
 }
 
 Test(memory, what_was_given_back_is_used_again)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "scopes/memory/memory_internal.h"
 #include "scopes/reading/sort_internal.h"
 #include "tests/scopes/reading/stream_files.h"
 #include "scopes/reading/reading_internal.h"
@@ -55,7 +56,7 @@ static void check_sorts(size_t count, size_t streams, uint32_t late)
     eventspace_trace *want = malloc((count + 1) * sizeof(*want));
     uint32_t *places = malloc((count + 1) * sizeof(*places));
     uint64_t seed = count + streams * 7 + late;
-    scopes_events seen = {(const unsigned char *)events, places};
+    scopes_events seen = {events, places};
 
     for (size_t i = 0; i < count; i++) {
         size_t place = i % (count / streams + 1);
@@ -65,10 +66,9 @@ static void check_sorts(size_t count, size_t streams, uint32_t late)
             .sequence = random_below(&seed, 4),
             .thread = (uint32_t)i};
         want[i] = events[i];
-        places[i] = (uint32_t)(i * EVENTSPACE_TRACE_BYTES / SCOPES_PLACE_BYTES);
     }
     qsort(want, count, sizeof(*want), by_order);
-    check_status(scopes__sort_places(places, count, seen.base), 0);
+    check_status(scopes__sort_numbers(places, count, events), 0);
     for (size_t i = 0; i < count; i++)
         cr_assert_eq(memcmp(scopes_event_at(seen, i), &want[i], sizeof(*want)),
                      0, "place %zu of %zu is another one", i, count);
@@ -283,6 +283,26 @@ Test(event_table, loads_a_run_that_goes_on)
     streams_fill();
     meta_write(EVENTSPACE_RUNNING);
     check_loads();
+}
+
+/* Also those in disorder, which are not moved there: each collector has tuples
+ * of both streams. */
+Test(event_table, loads_into_a_file_what_may_not_be_in_memory)
+{
+    scopes_event_table *event_table;
+
+    streams_fill();
+    for (int state = EVENTSPACE_RUNNING; state <= EVENTSPACE_FINISHED;
+         state += EVENTSPACE_FINISHED - EVENTSPACE_RUNNING) {
+        meta_write((eventspace_state)state);
+        check_status(scopes__memory_limit(1, 4096), 0);
+        event_table = event_table_load(NULL);
+        cr_assert(scopes__is_filed(event_table->tuples));
+        cr_assert(scopes_event_series(event_table, 1)->events.at);
+        scopes_event_table_destroy(event_table);
+        check_loads();
+        check_status(scopes__memory_limit(0, 0), 0);
+    }
 }
 
 typedef struct writer {

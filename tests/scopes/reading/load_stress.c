@@ -166,6 +166,8 @@ static void forget(void)
 
 int main(int argc, char **argv)
 {
+    /* None; in memory, from which pages of spaces are taken; in a file. */
+    static const uint64_t limits[] = {0, 20000000, 1};
     int rounds = argc > 1 ? atoi(argv[1]) : 20;
     char map[100];
 
@@ -177,8 +179,7 @@ int main(int argc, char **argv)
     space_write(2);
     space_write(3);
     for (int i = 0; i < rounds; i++) {
-        must(!scopes__memory_limit(i % 3 == 0 ? 0 : 20000000, 1 << 16),
-             "the limit");
+        must(!scopes__memory_limit(limits[i % 3], 1 << 16), "the limit");
         check(0, TUPLES);
         check(TUPLES / 2 + (uint32_t)i, TUPLES / 2 + 1000);
         check(0, 100);
