@@ -92,12 +92,15 @@ void eventspace__trace_refuse(trace_element *trace, int why);
 /* How many ids the collectors of a map have: the highest + 1. */
 uint32_t eventspace__collector_ids(const paths_map *map);
 
-/* --- regions.c --- */
+/* --- unmade.c --- */
 
 /* Counts events of this process for which no stream could be made, so that
  * readers find them (EVENTSPACE_DEFINITIONS_NAME); less than 0: they are
  * counted by their stream now. Any thread. */
 void eventspace__unmade_add(int64_t events);
+/* Where readers find them, until it is closed; also those from before. */
+void eventspace__unmade_open(pastset_element *definitions);
+void eventspace__unmade_close(void);
 
 /* --- drain.c --- */
 

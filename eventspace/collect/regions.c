@@ -64,40 +64,6 @@ static struct {
 
 static _Thread_local own_regions *own;
 
-/* --- events without a stream --- */
-
-static struct {
-    pthread_mutex_t lock;
-    pastset_element *definitions; /* NULL: not made yet */
-    uint64_t events;
-} unmade = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-void eventspace__unmade_add(int64_t events)
-{
-    pthread_mutex_lock(&unmade.lock);
-    unmade.events += (uint64_t)events;
-    if (unmade.definitions)
-        pastset_element_set_remark(unmade.definitions, unmade.events);
-    pthread_mutex_unlock(&unmade.lock);
-}
-
-/* What was added before it was made, it is told now. */
-static void unmade_open(pastset_element *definitions)
-{
-    pthread_mutex_lock(&unmade.lock);
-    unmade.definitions = definitions;
-    pastset_element_set_remark(definitions, unmade.events);
-    pthread_mutex_unlock(&unmade.lock);
-}
-
-static void unmade_close(void)
-{
-    pthread_mutex_lock(&unmade.lock);
-    unmade.definitions = NULL;
-    unmade.events = 0;
-    pthread_mutex_unlock(&unmade.lock);
-}
-
 /* --- names --- */
 
 static int definitions_make(paths_process *process)
@@ -303,7 +269,7 @@ int eventspace__regions_open(paths_process *process, const paths_map *map)
     if (!err)
         err = definitions_make(process);
     if (!err)
-        unmade_open(regions.definitions);
+        eventspace__unmade_open(regions.definitions);
     if (!err)
         err = eventspace__trace_of_process(&regions.trace, process, map,
                                            EVENTSPACE_REGIONS_NAME);
@@ -318,7 +284,7 @@ void eventspace__regions_thread_ends(void)
 
 void eventspace__regions_close(void)
 {
-    unmade_close();
+    eventspace__unmade_close();
     if (regions.trace)
         eventspace__trace_unref(regions.trace);
     regions.trace = NULL;
