@@ -250,11 +250,14 @@ static int start(launch *l, int *exit_code)
               : pastset_fail(PASTSET_EIO, "%s: cannot find its absolute path",
                              l->options->directory);
     free(absolute);
-    if (err)
+    if (err) {
         directory_undo(l);
-    else
-        files_settle(l);
-    return err;
+        return err;
+    }
+    if (l->options->ended)
+        l->options->ended(l->options->context);
+    files_settle(l);
+    return 0;
 }
 
 static void launch_fini(launch *l)

@@ -76,6 +76,10 @@ typedef struct eventspace_launch_options {
      * when none was. The launcher starts no further process after it, so that
      * threads may be made. NULL: nobody is told. */
     void (*started)(void *context);
+    /* Called when all of them have ended, before their files are settled, which
+     * takes room for a second copy: who has the first one open, or has to write
+     * something himself, should be done. NULL: nobody is told. */
+    void (*ended)(void *context);
     void *context;
 } eventspace_launch_options;
 

@@ -17,6 +17,7 @@
 #include "check.h"
 #include "eventspace/run/meta.h"
 #include "paths/map/map.h"
+#include "pastset/space.h"
 
 #define TEXT_BYTES 400000
 
@@ -578,6 +579,40 @@ Test(launch, leaves_what_a_process_said_itself)
     meta = meta_after(left, "exit 1");
     cr_assert_eq(meta.state, EVENTSPACE_FAILED);
     cr_assert_str_eq(meta.text, "its own words");
+}
+
+/* In the launcher: both have ended, and what they wrote is as they left it,
+ * with its hole. */
+static void note_end(void *context)
+{
+    struct stat space;
+
+    (void)context;
+    if (exists(in_run("h0.over")) && exists(in_run("h1.over")) &&
+        stat(in_run("h0.space"), &space) == 0 && space.st_size > 100000)
+        file_write(in_run("seen"), "", 0);
+}
+
+Test(launch, tells_the_end_before_files_are_settled)
+{
+    pastset_space *space;
+    pastset_space_options options = {.path = in_directory("space"),
+                                     .max_bytes = 1 << 24};
+    eventspace_meta meta = sample_meta(EVENTSPACE_FINISHED);
+    struct stat now;
+
+    check_status(eventspace_meta_save(&meta, in_directory("meta")), 0);
+    check_status(pastset_space_create(&space, &options), 0);
+    pastset_space_close(space);
+    launch((eventspace_launch_options){.ended = note_end},
+           "cd $EVENTSPACE_RUN;"
+           "if [ $EVENTSPACE_PROCESS = h0 ]; then"
+           "  cp ../space h0.space; cp ../meta h0.meta; fi;"
+           "touch $EVENTSPACE_PROCESS.over");
+    check_launched(0);
+    cr_expect(exists(in_run("seen")));
+    cr_assert_eq(stat(in_run("h0.space"), &now), 0);
+    cr_expect_lt(now.st_size, 100000);
 }
 
 /* --- the run directory --- */

@@ -242,8 +242,12 @@ waits() { # MAP
         sleep 0.05
     done
     rm "$disk/ballast"
-    wait $run && says "the program waits" told && says checksum said &&
-        says " $((rounds * collectors)) archived, 0 lost" told
+    if ! wait $run || ! says "the program waits" told ||
+        ! says checksum said ||
+        ! says " $((rounds * collectors)) archived, 0 lost" told; then
+        cat told
+        return 1
+    fi
 }
 check "or it waits for room, and loses nothing" waits small.dot
 check "also for its trace elements" waits map.dot

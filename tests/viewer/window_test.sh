@@ -41,7 +41,7 @@ for files in "an archive" spaces; do
         signal-departure:1-5 thread-wait:1-5; do
         view=${pair%:*}
         rounds "$view" "${pair#*:}" >whole
-        rounds "$view" "${pair#*:}" --from $from --to $to >part
+        rounds "$view" "${pair#*:}" --from "$from" --to "$to" >part
         all=$(wc -l <whole)
         some=$(wc -l <part)
         strange=$(comm -13 whole part | wc -l)

@@ -210,6 +210,17 @@ static void observers_begin(void *context)
         atomic_store(&arguments->end, "its archive cannot be made");
 }
 
+/* An archive that has to have the last events on a disk that is nearly full
+ * comes before the copies of files. */
+static void observers_end(void *context)
+{
+    command_archiving *archiving = &((run_arguments *)context)->archiving;
+
+    if (archiving->running)
+        scopes_archiver_stop(archiving->archiver);
+    cli_archiving_end(archiving);
+}
+
 static int launch(run_arguments *arguments)
 {
     eventspace_launch_options *options = &arguments->launch;
@@ -236,13 +247,14 @@ static int launch(run_arguments *arguments)
     options->failure = arguments->failure;
     options->failure_bytes = sizeof(arguments->failure);
     options->started = observers_begin;
+    options->ended = observers_end;
     options->context = arguments;
     err = eventspace_launch(options, &code);
     if (err)
         cli_fail();
-    if (archiving->running)
-        scopes_archiver_stop(archiving->archiver);
-    whole = cli_archiving_end(archiving) == COMMAND_OK;
+    if (err) /* then it may not have been told the end */
+        observers_end(arguments);
+    whole = !archiving->failed;
     if (!err)
         whole &= cli_losses_end(&arguments->losses, arguments->archive) ==
                  COMMAND_OK;
