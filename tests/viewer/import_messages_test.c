@@ -210,6 +210,47 @@ Test(messages, come_back_from_an_export)
     check_all("second", all);
 }
 
+/* The window has the second send and the first receive: of two messages, and
+ * nothing says so in OTF2 but that both are left out. Later
+ * there are two that are whole. */
+Test(messages, of_which_a_window_has_one_end_are_not_taken_for_others)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    for (uint32_t i = 0; i < 2; i++) {
+        otf2_make_bytes(m, 1 + i);
+        otf2_call_send(m, 0, (1000 + 4000 * i) * US, (1100 + 4000 * i) * US, 1,
+                       3);
+        otf2_call_receive(m, 1, (10000 + 1000 * i) * US,
+                          (10100 + 1000 * i) * US, 0, 3);
+    }
+    otf2_make_bytes(m, 3);
+    otf2_call_send(m, 0, 5200 * US, 5300 * US, 1, 4);
+    otf2_call_receive(m, 1, 11200 * US, 11300 * US, 0, 4);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, EVENTSPACE, "export", scratch_file("run"),
+                     "--from=3ms", "--to=9.5ms", "--format=otf2", "--output",
+                     scratch_file("again"), NULL));
+    import("again/traces.otf2", "second");
+    cr_expect_eq(json_array_size(rows = ask("second", "select * from message")),
+                 0);
+    json_decref(rows);
+    free(command_run(0, 60, EVENTSPACE, "export", scratch_file("run"),
+                     "--from=3ms", "--format=otf2", "--output",
+                     scratch_file("later"), NULL));
+    import("later/traces.otf2", "third");
+    rows = ask("third", "select * from message order by bytes");
+    cr_assert_eq(json_array_size(rows), 2);
+    for (int i = 0; i < 2; i++) {
+        const json_t *row = json_array_get(rows, (size_t)i);
+        cr_expect_eq(number(row, "bytes"), 2 + i);
+        cr_expect_eq(number(row, "bytes_received"), 2 + i);
+    }
+    json_decref(rows);
+}
+
 /* The slice of a track in which a moment lies; NULL. */
 static const json_t *slice_at(const json_t *events, const json_t *end)
 {

@@ -249,6 +249,25 @@ static int archive_end(archive *a, const viewer__message *message,
                             : viewer__sorter_add(a->sorter, &r);
 }
 
+/* Of a window, where the other end of one that is in it may be outside. Who
+ * reads OTF2 would take the next one for that: so both ends are written, or
+ * none. */
+static bool is_whole(const archive *a)
+{
+    return a->e->from_ns == INT64_MIN;
+}
+
+static int archive_both(archive *a, const viewer__flow *flow)
+{
+    viewer__message each = *flow->message;
+    int err;
+
+    each.end.is_received = false;
+    err = archive_end(a, &each, &flow->upper);
+    each.end.is_received = true;
+    return err ? err : archive_end(a, &each, &flow->lower);
+}
+
 /* --- slices and flows --- */
 
 static int archive_slice(void *context, const viewer__slice *slice)
@@ -269,7 +288,7 @@ static int archive_slice(void *context, const viewer__slice *slice)
     leave.tie = ends(&at, 3);
     if (!err)
         err = viewer__sorter_add(a->sorter, &enter);
-    for (size_t i = 0; i < slice->message_count && !err; i++)
+    for (size_t i = 0; i < slice->message_count && !err && is_whole(a); i++)
         err = archive_end(a, &slice->messages[i], &at);
     return err ? err : viewer__sorter_add(a->sorter, &leave);
 }
@@ -302,7 +321,9 @@ static int archive_flow(void *context, const viewer__flow *flow)
     record there = begin_of(&flow->upper), back = end_of(&flow->lower);
     int err;
 
-    if (!flow->remote || flow->message)
+    if (flow->message)
+        return is_whole(a) ? 0 : archive_both(a, flow);
+    if (!flow->remote)
         return 0;
     there.what = back.what = tag_of(a, event);
     there.bytes =
@@ -783,7 +804,7 @@ static int collect(archive *a)
     int err;
 
     a->location_of = malloc(((size_t)threads + 1) * sizeof(uint32_t));
-    a->order = viewer__otf2_order_make(a->e->from_ns == INT64_MIN);
+    a->order = viewer__otf2_order_make(is_whole(a));
     if (!a->location_of || !a->order)
         return no_memory();
     for (uint32_t i = 0; i < threads; i++)
