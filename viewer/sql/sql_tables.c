@@ -124,7 +124,10 @@ static int make_regions(scopes_table *out, viewer__sql_run *sql)
         scopes_table_text(
             out, defined->kind == EVENTSPACE_DEFINES_MARK ? "mark" : "region");
         scopes_table_text(out, map->processes[defined->process].name);
-        scopes_table_copy(out, defined->file);
+        if (defined->file)
+            scopes_table_copy(out, defined->file);
+        else
+            scopes_table_text(out, NULL);
         scopes_table_integer(out, defined->line ? (int64_t)defined->line
                                                 : SCOPES_BLANK);
     }
