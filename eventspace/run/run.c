@@ -294,8 +294,7 @@ static int tables_make(eventspace_run *run)
         if (id >= run->collector_count)
             run->collector_count = (uint32_t)id + 1;
     }
-    if (collectors > 0)
-        run->traces[run->trace_count++] = EVENTSPACE_REGIONS_NAME;
+    run->traces[run->trace_count++] = EVENTSPACE_REGIONS_NAME;
     qsort(run->traces, run->trace_count, sizeof(run->traces[0]),
           eventspace__name_compare);
     return 0;

@@ -142,19 +142,6 @@ for command in "map draw map.dot -o $disk/map.svg" \
     }
     check "${command%% /*} says that there is no room" no_room
 done
-rm "$disk/ballast"
-for command in "report $disk/RUN -o $disk/report.html" \
-    "export $disk/RUN --format=chrome -o $disk/run.json" \
-    "export $disk/RUN --format=csv -o $disk/run.csv" \
-    "pack $disk/RUN -o $disk/run.tar.zst"; do
-    too_large() { # a signal would leave what is there of it
-        # shellcheck disable=SC2086,SC3045
-        (ulimit -f 1 && "$eventspace" $command >out 2>err)
-        [ $? -eq 1 ] && says "File too large" err && none "$disk"/*part* \
-            "$disk"/run.*
-    }
-    check "${command%% /*} says that a file would be too large" too_large
-done
 full_but_for 0
 no_mirror() {
     "$eventspace" scope "$disk/RUN" --output "$disk/MIRROR" >out 2>err
@@ -166,6 +153,19 @@ check "a scope says that there is no room" no_mirror
 
 "$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 20000 >/dev/null 2>&1
 "$eventspace" pack RUN >/dev/null
+fresh 64m
+for command in "report RUN -o $disk/report.html" \
+    "export RUN --format=chrome -o $disk/run.json" \
+    "export RUN --format=csv -o $disk/run.csv" \
+    "pack RUN -o $disk/run.tar.zst"; do
+    too_large() { # a signal would leave what is there of it
+        # shellcheck disable=SC2086,SC3045
+        (ulimit -f 1 && "$eventspace" $command >out 2>err)
+        [ $? -eq 1 ] && says "File too large" err && none "$disk"/*part* \
+            "$disk"/run.*
+    }
+    check "${command%% /*} says that a file would be too large" too_large
+done
 no_pack() {
     fresh 40k
     "$eventspace" pack RUN -o "$disk/RUN.tar.zst" >out 2>err

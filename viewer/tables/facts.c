@@ -38,7 +38,8 @@ static bool has_collectors(const scopes_topology *topology)
 
 int viewer_require_events(const scopes_snapshot *snapshot, const char *name)
 {
-    if (!has_collectors(snapshot->topology))
+    if (!has_collectors(snapshot->topology) &&
+        snapshot->event_table->ledger.recorded == 0)
         return pastset_fail(
             PASTSET_ENOENT,
             "%s: this run has no events, as its map has no collectors: add "
