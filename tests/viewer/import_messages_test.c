@@ -32,14 +32,14 @@ static json_t *parse(char *text)
 
 static void import(const char *trace, const char *run)
 {
-    free(command_run(0, 60, EVENTSPACE, "import", scratch_file(trace),
-                     "--output", scratch_file(run), NULL));
+    free(command_run(0, 60, EVENTSPACE, "import", scratch_file("%s", trace),
+                     "--output", scratch_file("%s", run), NULL));
 }
 
 /* The rows of a statement. */
 static json_t *ask(const char *run, const char *statement)
 {
-    return parse(command_run(0, 60, EVENTSPACE, "sql", scratch_file(run),
+    return parse(command_run(0, 60, EVENTSPACE, "sql", scratch_file("%s", run),
                              statement, "--format=json", NULL));
 }
 
