@@ -155,10 +155,18 @@ static const char *graphviz(const char *dot, const char *format, FILE *file)
     return NULL;
 }
 
+/* Graphviz calls exit() when it cannot write; what the parent has registered
+ * for its end, and its output that is not written yet, are not the child's. */
+static void leave(void)
+{
+    _exit(1);
+}
+
 static void __attribute__((noreturn))
 child(const char *dot, const char *format, FILE *file, int pipe_fd)
 {
-    const char *problem = graphviz(dot, format, file);
+    const char *problem =
+        atexit(leave) == 0 ? graphviz(dot, format, file) : "no memory";
 
     if (problem)
         dprintf(pipe_fd, "%s: %s", problem, graphviz_text);

@@ -544,7 +544,8 @@ static int run_statement(viewer_sql *sql, sqlite3_stmt *statement, bool raw,
                                   shorten(shown, text, bytes));
     err = take_rows(sql, &r, text, bytes);
     if (!err && r.columns > 0)
-        err = make_table(out, &r, raw);
+        return make_table(out, &r, raw);
+    viewer_sql_result_fini(out); /* nothing is given */
     return err;
 }
 
