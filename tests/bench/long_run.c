@@ -254,15 +254,13 @@ uint64_t bench_long_run(const char *scratch, const char *name, uint64_t events)
     return l.made;
 }
 
-/* --- the limit --- */
+/* --- the limits --- */
 
-/* Reads the run's files from the first byte to the last: hardly more than the
- * bytes of its events. */
-double bench_long_run_read_ms(const char *scratch, const char *run,
-                              uint64_t events)
+/* Reads the run's files from the first byte to the last, and writes them to
+ * `to` unless that is -1. Gives how many bytes these are. */
+static uint64_t files_read(const char *scratch, const char *run, int to)
 {
     static char buffer[READ_BYTES];
-    double begin = bench_now_ns();
     uint64_t bytes = 0;
 
     for (int i = 0; i < PROCESSES; i++) {
@@ -273,15 +271,41 @@ double bench_long_run_read_ms(const char *scratch, const char *run,
         fd = open(name, O_RDONLY | O_CLOEXEC);
         if (fd < 0)
             bench_check(pastset_status_from_errno(errno), name);
-        while ((got = read(fd, buffer, sizeof(buffer))) > 0)
+        while ((got = read(fd, buffer, sizeof(buffer))) > 0) {
             bytes += (uint64_t)got;
+            if (to >= 0 && write(to, buffer, (size_t)got) != got)
+                bench_check(PASTSET_ENOSPC, "a copy of the run's files");
+        }
         close(fd);
     }
+    return bytes;
+}
+
+double bench_long_run_read_ms(const char *scratch, const char *run,
+                              uint64_t events)
+{
+    double begin = bench_now_ns();
+    uint64_t bytes = files_read(scratch, run, -1);
+
     begin = (bench_now_ns() - begin) / 1e6;
     if (bytes < events * EVENTSPACE_TRACE_BYTES ||
         bytes > events * EVENTSPACE_TRACE_BYTES / 10 * 11)
         bench_check(PASTSET_EFORMAT, "the sizes of the run's files");
     return begin;
+}
+
+void bench_long_run_copy(const char *scratch, const char *run)
+{
+    char name[BENCH_SCRATCH + 20];
+    int fd;
+
+    snprintf(name, sizeof(name), "%s/copy.XXXXXX", scratch);
+    fd = mkstemp(name);
+    if (fd < 0)
+        bench_check(pastset_status_from_errno(errno), name);
+    unlink(name);
+    files_read(scratch, run, fd);
+    close(fd);
 }
 
 /* --- where it is --- */

@@ -22,5 +22,7 @@ uint64_t bench_long_run(const char *scratch, const char *name, uint64_t events);
  * bytes of its events. */
 double bench_long_run_read_ms(const char *scratch, const char *name,
                               uint64_t events);
+/* Copies them into a temporary file in `scratch`. */
+void bench_long_run_copy(const char *scratch, const char *name);
 
 #endif
