@@ -8,8 +8,9 @@
  *   RUN/definitions   a space with that element: the path map as it ran
  *                     (map_definitions.h), made before anybody runs;
  *   RUN/<process>...  in the space of a process, what it adds while it runs:
- *                     the regions and marks of its program, and what its
- *                     messages go by (collect/message.h). A definition comes
+ *                     the regions and marks of its program, what its messages
+ *                     go by (collect/message.h), and what it adds to the map
+ *                     (map_additions.h). A definition comes
  *                     before the first tuple that uses it, so whoever has the
  *                     tuple finds its meaning: while the run goes on, after it,
  *                     after a kill.
@@ -58,7 +59,8 @@ typedef enum eventspace_definition_kind {
     EVENTSPACE_DEFINES_REGION = 1, /* a part of the program, by name; `file`,
                                       `line`: where it is in the source */
     EVENTSPACE_DEFINES_MARK,       /* a moment */
-    /* Of the run: see map_definitions.h. */
+    /* Of the run: see map_definitions.h; and of a process, from DEFINES_THREAD
+     * on: see map_additions.h. */
     EVENTSPACE_DEFINES_MAP,
     EVENTSPACE_DEFINES_NODE_DEFAULTS,
     EVENTSPACE_DEFINES_EDGE_DEFAULTS,
@@ -68,8 +70,9 @@ typedef enum eventspace_definition_kind {
     EVENTSPACE_DEFINES_COLLECTOR,
     EVENTSPACE_DEFINES_ELEMENT,
     EVENTSPACE_DEFINES_EDGE,
-    /* Of a process, for its messages. Ids of these three are the process's own,
-     * from 0 and without a gap; `parent` is one of them. */
+    /* Of a process, for its messages. Ids of these three, and of what it adds
+     * to the map, are the process's own, from 0 and ascending; `parent` is one
+     * of them. */
     EVENTSPACE_DEFINES_OPERATION,    /* a kind of call: "MPI_Isend" */
     EVENTSPACE_DEFINES_COMMUNICATOR, /* `key`: a text that is the same in all
                                         processes, and no other's */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "eventspace/define/definition_internal.h"
-#include "pastset/array.h"
+#include "eventspace/define/known_ids_internal.h"
 #include "pastset/status.h"
 
 #define ATTRIBUTES_MAX 4096 /* of one thing */
@@ -113,16 +113,6 @@ int eventspace_map_define(const paths_map *map,
 
 /* --- to a map --- */
 
-/* The ids of a kind that were taken, ascending, and what became of them. */
-typedef struct known_id {
-    uint32_t id, index;
-} known_id;
-
-typedef struct known_ids {
-    known_id *items;
-    size_t count;
-} known_ids;
-
 struct eventspace_map_builder {
     eventspace_definition_reader *reader;
     paths_map *map;
@@ -165,34 +155,6 @@ void eventspace_map_builder_destroy(eventspace_map_builder *b)
     free(b->processes.items);
     free(b->nodes.items);
     free(b);
-}
-
-static int compare_id(const void *left, const void *right)
-{
-    const known_id *a = left, *b = right;
-
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
-static uint32_t known(const known_ids *ids, uint32_t id)
-{
-    const known_id wanted = {.id = id}, *found = NULL;
-
-    if (ids->count)
-        found = bsearch(&wanted, ids->items, ids->count, sizeof(wanted),
-                        compare_id);
-    return found ? found->index : PATHS_NONE;
-}
-
-static int know(known_ids *ids, uint32_t id, uint32_t index)
-{
-    known_id *more = pastset_array_grow(ids->items, ids->count, sizeof(*more));
-
-    if (!more)
-        return pastset_no_memory("for a path map");
-    ids->items = more;
-    more[ids->count++] = (known_id){id, index};
-    return 0;
 }
 
 /* Whether it may be the next: ids ascend, and are not beyond what was read, so
@@ -283,7 +245,7 @@ static int take_process(eventspace_map_builder *b,
     index = paths_map_add_process(b->map, what->name);
     if (index == PATHS_NONE)
         return pastset_no_memory("for a path map");
-    err = know(&b->processes, what->id, index);
+    err = eventspace__id_know(&b->processes, what->id, index);
     return err ? err
                : take_attributes(b, &b->map->processes[index].attributes, what);
 }
@@ -317,7 +279,7 @@ static int take_node(eventspace_map_builder *b,
     if (paths_map_find_node(b->map, what->name) != PATHS_NONE)
         return refuse(b, what);
     if (what->parent != EVENTSPACE_NO_PARENT)
-        process = known(&b->processes, what->parent);
+        process = eventspace__id_known(&b->processes, what->parent);
     if (what->parent != EVENTSPACE_NO_PARENT && process == PATHS_NONE) {
         eventspace_definition_damaged(b->reader,
                                       "node %.60s: its process %u is missing",
@@ -328,7 +290,7 @@ static int take_node(eventspace_map_builder *b,
     if (index == PATHS_NONE)
         return pastset_no_memory("for a path map");
     attributes = &b->map->nodes[index].attributes;
-    err = know(&b->nodes, what->id, index);
+    err = eventspace__id_know(&b->nodes, what->id, index);
     if (!err)
         err = take_attributes(b, attributes, what);
     return err ? err : paths_attributes_set(attributes, "kind", NULL);
@@ -337,7 +299,7 @@ static int take_node(eventspace_map_builder *b,
 static int take_edge(eventspace_map_builder *b,
                      const eventspace_definition *what)
 {
-    uint32_t from = known(&b->nodes, what->parent);
+    uint32_t from = eventspace__id_known(&b->nodes, what->parent);
     uint32_t to = paths_map_find_node(b->map, what->name);
     uint32_t index;
 

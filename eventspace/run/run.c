@@ -246,60 +246,6 @@ int eventspace_run_refresh(eventspace_run *run)
     return eventspace_run_define(run);
 }
 
-static bool is_collector(const paths_map_node *node)
-{
-    return strcmp(node->type, "collector") == 0;
-}
-
-int eventspace__name_compare(const void *left, const void *right)
-{
-    return strcmp(*(const char *const *)left, *(const char *const *)right);
-}
-
-/* Makes the tables of collectors and of trace elements from the map. */
-static int tables_make(eventspace_run *run)
-{
-    const paths_map *map = run->map;
-    uint32_t collectors = 0;
-
-    for (uint32_t i = 0; i < map->node_count; i++)
-        collectors += is_collector(&map->nodes[i]);
-    run->traces = calloc(collectors + 1u, sizeof(run->traces[0]));
-    run->collectors = calloc(run->nodes + 1u, sizeof(run->collectors[0]));
-    if (!run->traces || !run->collectors)
-        return pastset_fail_while(
-            pastset_no_memory("for the tables of %u collectors", collectors),
-            "%s", run->directory);
-    for (uint32_t i = 0; i < run->nodes; i++)
-        run->collectors[i] = PATHS_NONE;
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        const paths_map_node *node = &map->nodes[i];
-        const char *trace;
-        uint64_t id;
-        int err;
-        if (!is_collector(node))
-            continue;
-        trace = paths_node_get(node, "trace");
-        run->traces[run->trace_count++] = trace ? trace : node->name;
-        err = paths_node_number(map, node, "id", UINT64_MAX, &id);
-        if (err)
-            return err;
-        if (id >= run->nodes)
-            return pastset_fail(PASTSET_EMAP,
-                                "%s:%u: %s: a collector needs an id below the "
-                                "number of nodes; make the map again with "
-                                "`eventspace map instrument`",
-                                map->file, node->line, node->name);
-        run->collectors[id] = i;
-        if (id >= run->collector_count)
-            run->collector_count = (uint32_t)id + 1;
-    }
-    run->traces[run->trace_count++] = EVENTSPACE_REGIONS_NAME;
-    qsort(run->traces, run->trace_count, sizeof(run->traces[0]),
-          eventspace__name_compare);
-    return 0;
-}
-
 static int processes_make(eventspace_run *run)
 {
     run->processes =
@@ -326,12 +272,14 @@ int eventspace_run_open(eventspace_run **out, const char *directory)
         return pastset_fail_while(pastset_no_memory("to open it"), "%s",
                                   directory);
     }
-    err = eventspace_run_map_read(&run->map, directory, run->problem,
+    err = eventspace_run_map_read(&run->base, directory, run->problem,
                                   sizeof(run->problem), &run->nodes);
-    if (!err && (!*run->problem || run->map->node_count == run->nodes))
-        run->digest = (int64_t)paths_map_digest(run->map);
+    run->map = run->base;
+    if (!err && (!*run->problem || run->base->node_count == run->nodes))
+        run->digest = (int64_t)paths_map_digest(run->base);
     if (!err)
-        err = tables_make(run);
+        err = eventspace__run_tables(run);
+    run->base_ids = run->collector_count;
     if (!err)
         err = processes_make(run);
     if (err) {
@@ -359,8 +307,11 @@ void eventspace_run_close(eventspace_run *run)
         free(run->definitions[i].name);
         free(run->definitions[i].file);
     }
-    if (run->map)
-        paths_map_destroy(run->map);
+    for (size_t i = 0; i < run->later_count; i++)
+        paths_map_destroy(run->later[i]);
+    if (run->base)
+        paths_map_destroy(run->base);
+    free(run->later);
     free(run->processes);
     free(run->collectors);
     free(run->definitions);
@@ -425,7 +376,8 @@ uint32_t eventspace_run_ids(const eventspace_run *run)
         run->definition_count ? &run->definitions[run->definition_count - 1]
                               : NULL;
 
-    return last ? last->id + 1 : run->collector_count;
+    return last && last->id >= run->collector_count ? last->id + 1
+                                                    : run->collector_count;
 }
 
 /* --- files of processes that have ended --- */

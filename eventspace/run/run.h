@@ -72,6 +72,9 @@ void eventspace_run_close(eventspace_run *run);
 const char *eventspace_run_directory(const eventspace_run *run);
 /* What is wrong with its definitions; "" when nothing. */
 const char *eventspace_run_problem(const eventspace_run *run);
+/* The map as it is now. Processes may add to it while they run: then refresh
+ * and define make a new one, and those that were given before stay as they are
+ * until the run is closed. Processes have the same numbers in all of them. */
 const paths_map *eventspace_run_map(const eventspace_run *run);
 
 /* In the order of the map's processes. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "eventspace/define/definition_internal.h"
+#include "eventspace/define/map_additions.h"
 #include "eventspace/run/run_internal.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
@@ -33,10 +34,9 @@ eventspace_run_definition_of(const eventspace_run *run, uint32_t id)
 /* Which of the ids that this process may give it is; none: what is beyond. */
 static uint32_t number_of(const eventspace_run *run, uint32_t rank, uint32_t id)
 {
-    uint32_t behind = id - run->collector_count;
+    uint32_t behind = id - run->base_ids;
 
-    return id >= run->collector_count &&
-                   behind % run->map->process_count == rank
+    return id >= run->base_ids && behind % run->map->process_count == rank
                ? behind / run->map->process_count
                : UINT32_MAX;
 }
@@ -103,6 +103,42 @@ const eventspace_definition *eventspace_run_own_of(const eventspace_run *run,
     return own_find(&run->processes[process], id);
 }
 
+/* Takes an id of tuples that a process gives. `*is_taken` false: it is not one
+ * of its own, or not the first time. Errors: PASTSET_ENOMEM. */
+static int id_take(const eventspace_run *run, process_files *files,
+                   uint32_t rank, uint32_t id, bool *is_taken)
+{
+    uint32_t number = number_of(run, rank, id);
+
+    if (!files->defined)
+        files->defined =
+            calloc(EVENTSPACE_DEFINITIONS_MAX, sizeof(*files->defined));
+    if (!files->defined)
+        return pastset_no_memory("for the definitions of a run");
+    *is_taken = number < EVENTSPACE_DEFINITIONS_MAX && !files->defined[number];
+    if (*is_taken)
+        files->defined[number] = true;
+    return 0;
+}
+
+/* The id that tuples of a collector have. */
+static int collector_take(eventspace_run *run, process_files *files,
+                          uint32_t rank, const eventspace_definition *collector,
+                          bool *is_taken)
+{
+    const char *text = eventspace_definition_get(collector, "id");
+    uint64_t id;
+    int err;
+
+    *is_taken = false;
+    if (!text || paths_parse_number(text, &id) || id >= PATHS_NONE)
+        return 0;
+    err = id_take(run, files, rank, (uint32_t)id, is_taken);
+    if (!err && *is_taken && id >= run->added_ids)
+        run->added_ids = (uint32_t)id + 1;
+    return err;
+}
+
 /* Ids ascend, and what a channel belongs to comes before it. */
 static bool is_next_own(const process_files *files,
                         const eventspace_definition *definition)
@@ -118,22 +154,14 @@ static bool is_next_own(const process_files *files,
     return parent && parent->kind == EVENTSPACE_DEFINES_COMMUNICATOR;
 }
 
-static int take_own(process_files *files,
+static int keep_own(process_files *files,
                     const eventspace_definition *definition)
 {
-    own_definition *more;
+    own_definition *more =
+        pastset_array_grow(files->own, files->own_count, sizeof(*more));
     size_t names = strlen(definition->name) + 1;
     char *texts;
 
-    if (!is_next_own(files, definition)) {
-        eventspace_definition_damaged(
-            &files->definitions,
-            "definition %u of kind %u, \"%.60s\": its id is not the next of "
-            "its process, or what it belongs to is missing",
-            definition->id, definition->kind, definition->name);
-        return 0;
-    }
-    more = pastset_array_grow(files->own, files->own_count, sizeof(*more));
     if (more)
         files->own = more;
     texts = more ? malloc(names + definition->attribute_bytes) : NULL;
@@ -144,10 +172,33 @@ static int take_own(process_files *files,
         memcpy(texts + names, definition->attributes,
                definition->attribute_bytes);
     more += files->own_count++;
-    *more = (own_definition){*definition, texts};
+    *more = (own_definition){*definition, texts, false};
     more->shown.name = texts;
     more->shown.attributes = texts + names;
     return 0;
+}
+
+static int take_own(eventspace_run *run, size_t process, uint32_t rank,
+                    const eventspace_definition *definition)
+{
+    process_files *files = &run->processes[process];
+    bool is_right = is_next_own(files, definition);
+    int err = 0;
+
+    if (is_right && definition->kind == EVENTSPACE_DEFINES_COLLECTOR)
+        err = collector_take(run, files, rank, definition, &is_right);
+    if (err)
+        return err;
+    if (!is_right) {
+        eventspace_definition_damaged(
+            &files->definitions,
+            "definition %u of kind %u, \"%.60s\": its id is not the next of "
+            "its process, or what it belongs to is missing",
+            definition->id, definition->kind, definition->name);
+        return 0;
+    }
+    run->is_outgrown |= eventspace_is_addition(definition->kind);
+    return keep_own(files, definition);
 }
 
 void eventspace__definitions_drop(process_files *files)
@@ -165,11 +216,12 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
                 const eventspace_definition *definition)
 {
     process_files *files = &run->processes[process];
-    uint32_t number = number_of(run, rank, definition->id);
+    bool is_taken = false;
     int err;
 
-    if (definition->kind >= EVENTSPACE_DEFINES_OPERATION)
-        return take_own(files, definition);
+    if (definition->kind >= EVENTSPACE_DEFINES_OPERATION ||
+        eventspace_is_addition(definition->kind))
+        return take_own(run, process, rank, definition);
     if (definition->kind > EVENTSPACE_DEFINES_MARK || !*definition->name) {
         eventspace_definition_damaged(
             &files->definitions,
@@ -178,21 +230,13 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
             definition->id, definition->kind, definition->name);
         return 0;
     }
-    if (!files->defined)
-        files->defined =
-            calloc(EVENTSPACE_DEFINITIONS_MAX, sizeof(*files->defined));
-    if (!files->defined)
-        return pastset_no_memory("for the definitions of a run");
-    if (number >= EVENTSPACE_DEFINITIONS_MAX || files->defined[number]) {
+    err = id_take(run, files, rank, definition->id, &is_taken);
+    if (!err && !is_taken)
         eventspace_definition_damaged(&files->definitions,
                                       "definition of \"%.100s\": its id %u is "
                                       "not one of this process's",
                                       definition->name, definition->id);
-        return 0;
-    }
-    err = add(run, process, definition);
-    files->defined[number] = !err;
-    return err;
+    return err || !is_taken ? err : add(run, process, definition);
 }
 
 /* Nothing more will come. */
@@ -202,6 +246,7 @@ static bool is_complete(const eventspace_run_process *process)
            process->meta.state != EVENTSPACE_RUNNING;
 }
 
+/* What is new of a process. */
 static int look(eventspace_run *run, size_t process, uint32_t rank)
 {
     process_files *files = &run->processes[process];
@@ -228,13 +273,19 @@ static int look(eventspace_run *run, size_t process, uint32_t rank)
     if (err != PASTSET_EAGAIN)
         eventspace__problem_note(&files->shown, "its definitions: %s",
                                  pastset_error());
+    return 0;
+}
+
+static void tell(process_files *files)
+{
+    const eventspace_definition_reader *reader = &files->definitions;
+
     if (reader->damaged)
         eventspace__problem_note(&files->shown, "%s", reader->problem);
     if (reader->cursor.lost)
         eventspace__problem_note(&files->shown,
                                  "its definitions: %llu are missing",
                                  (unsigned long long)reader->cursor.lost);
-    return 0;
 }
 
 int eventspace_run_define(eventspace_run *run)
@@ -251,6 +302,10 @@ int eventspace_run_define(eventspace_run *run)
     if (run->definition_count > before)
         qsort(run->definitions, run->definition_count,
               sizeof(*run->definitions), compare_ids);
+    if (!err && run->is_outgrown)
+        err = eventspace__run_map_grow(run, ranked);
+    for (uint32_t i = 0; i < run->map->process_count && !err; i++)
+        tell(&run->processes[i]);
     free(ranked);
     return err;
 }

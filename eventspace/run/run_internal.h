@@ -8,10 +8,12 @@
 
 #define EVENTSPACE_PATH_BYTES 4096
 
-/* Of a process's messages. `texts` holds its name and attributes. */
+/* Of a process's messages, or added to the map. `texts` holds its name and
+ * attributes. */
 typedef struct own_definition {
     eventspace_definition shown;
     char *texts;
+    bool is_refused; /* the map cannot have it, which is said */
 } own_definition;
 
 /* A process, with what is not shown of it. */
@@ -21,7 +23,8 @@ typedef struct process_files {
     pastset_space *side;                      /* of a mirror; NULL */
     eventspace_definition_reader definitions; /* those that are taken in */
     bool *defined;       /* which regions and marks; NULL: none */
-    own_definition *own; /* by id: what its messages go by */
+    own_definition *own; /* by id: what its messages go by, and what it adds to
+                            the map */
     size_t own_count;
     const eventspace_meta *clock; /* by which its ticks become times: its own
                                      meta or that of the reference process; NULL
@@ -31,13 +34,21 @@ typedef struct process_files {
 struct eventspace_run {
     char *directory;
     char problem[EVENTSPACE_RUN_PROBLEM]; /* of its definitions */
-    paths_map *map;
-    int64_t digest;                   /* of the map; 0: it is not all there */
-    uint32_t nodes;                   /* that the whole map had, at least */
+    paths_map *base;   /* the map as it was before anybody ran */
+    paths_map *map;    /* with what processes have added; the same if nothing */
+    paths_map **later; /* all that were `map` but `base`, which others refer to;
+                          the last one is `map` */
+    size_t later_count;
+    bool is_outgrown; /* processes have added what is not in `map` yet */
+    int64_t digest;   /* of `base`; 0: it is not all there */
+    uint32_t nodes;   /* that the whole of `base` had, at least */
     process_files *processes;         /* in the order of the map's processes */
     const eventspace_meta *reference; /* of the process that started earliest */
     uint32_t *collectors; /* nodes by id; PATHS_NONE where there is none */
     uint32_t collector_count;
+    uint32_t base_ids;   /* of `base`; those of processes are behind them */
+    uint32_t added_ids;  /* the highest of a collector that a process has added,
+                            + 1; 0: none has */
     const char **traces; /* the names of the trace elements, sorted, with one
                             entry for each collector */
     size_t trace_count;
@@ -53,6 +64,13 @@ bool eventspace__process_there(const eventspace_meta *meta);
 void eventspace__problem_note(eventspace_run_process *process,
                               const char *format, ...)
     __attribute__((format(printf, 2, 3)));
+
+/* Makes the tables of collectors and of trace elements from the map. */
+int eventspace__run_tables(eventspace_run *run);
+
+/* Makes the map of the base and of what processes have added, and the tables.
+ * `ranked`: processes by rank. Errors: PASTSET_ENOMEM. */
+int eventspace__run_map_grow(eventspace_run *run, const uint32_t *ranked);
 
 /* Gives back what a process has defined. */
 void eventspace__definitions_drop(process_files *files);

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eventspace/define/map_additions.h"
 #include "pastset/status.h"
 #include "paths/wrappers/wrapper.h"
 #include "scopes/causality/numbers_internal.h"
@@ -97,7 +98,7 @@ static int collector_note(maker *m, uint32_t index)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: a collector that is in no process",
                             map->file, node->line, node->name);
-    if (id >= map->node_count || m->topology->nodes[id] != PATHS_NONE)
+    if (id >= eventspace_map_ids(map) || m->topology->nodes[id] != PATHS_NONE)
         return pastset_fail(PASTSET_EMAP,
                             "%s:%u: %s: a collector needs an id of its own, "
                             "below the number of nodes; make the map again "
@@ -242,7 +243,7 @@ static int maker_init(maker *m)
     m->joins = calloc(nodes + 1u, sizeof(*m->joins));
     topology->thread_count = paths_map_threads(map);
     topology->threads = scopes__numbers_make(topology->thread_count);
-    topology->nodes = scopes__numbers_make(nodes);
+    topology->nodes = scopes__numbers_make(eventspace_map_ids(map));
     topology->lowest = calloc(nodes + 1u, sizeof(*topology->lowest));
     return m->next && m->ids && m->at && m->site && m->input && m->by_edge &&
                    m->joins && topology->threads && topology->nodes &&

@@ -18,6 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "eventspace/define/map_additions.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "scopes/memory/memory_internal.h"
@@ -41,6 +42,7 @@ static int series_make(scopes_event_table *event_table,
                        const eventspace_run *run)
 {
     const paths_map *map = event_table->map;
+    uint32_t ids = eventspace_map_ids(map);
     uint64_t id;
     int err;
 
@@ -48,7 +50,7 @@ static int series_make(scopes_event_table *event_table,
         err = map_id(map, i, &id);
         if (err)
             return err;
-        if (id < map->node_count && id >= event_table->collectors)
+        if (id < ids && id >= event_table->collectors)
             event_table->collectors = (uint32_t)id + 1;
     }
     if (run && eventspace_run_ids(run) > event_table->collectors)
@@ -77,7 +79,7 @@ static int series_make(scopes_event_table *event_table,
 }
 
 /* Of a run that goes on some of the tuples that were read are of what was
- * defined just before them. */
+ * defined just before them, and by a map that has grown. */
 static int series_again(scopes_event_table *event_table, eventspace_run *run)
 {
     int err = eventspace_run_define(run);
@@ -86,6 +88,7 @@ static int series_again(scopes_event_table *event_table, eventspace_run *run)
         return err;
     free(event_table->series);
     event_table->series = NULL;
+    event_table->map = eventspace_run_map(run);
     return series_make(event_table, run);
 }
 

@@ -11,6 +11,7 @@
 #include "scopes/reading/reading_internal.h"
 
 #define TOO_MANY 16000000u
+#define GROWS 100
 #define SECOND_NS INT64_C(1000000000)
 #define WIDEST_NS (5000 * SECOND_NS) /* no wall clock is so wrong */
 
@@ -329,6 +330,38 @@ static void forget(scopes_snapshot *snapshot)
     snapshot->clocks = NULL;
 }
 
+/* The topology is of the map that the run has now. */
+static int topology_renew(scopes_snapshot *snapshot)
+{
+    const paths_map *map = eventspace_run_map(snapshot->run);
+
+    if (snapshot->topology && snapshot->topology->map == map)
+        return 0;
+    scopes_topology_destroy(snapshot->topology);
+    snapshot->topology = NULL;
+    return scopes_topology_create(&snapshot->topology, map);
+}
+
+/* While a program begins, it may add to its map what the tuples that were just
+ * read are of: then all is taken once more. */
+static int look_at_grown(scopes_snapshot *snapshot)
+{
+    int err;
+
+    for (int i = 0; i < GROWS; i++) {
+        err = topology_renew(snapshot);
+        if (!err)
+            err = look_now(snapshot);
+        if (err || snapshot->topology->map == eventspace_run_map(snapshot->run))
+            return err;
+        forget(snapshot);
+    }
+    return pastset_fail(PASTSET_EAGAIN,
+                        "%s: its processes add to the path map faster than it "
+                        "can be read; try again",
+                        eventspace_run_directory(snapshot->run));
+}
+
 int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
                          const scopes_snapshot_options *options)
 {
@@ -340,13 +373,10 @@ int scopes_snapshot_take(scopes_snapshot **out, eventspace_run *run,
         return no_memory();
     snapshot->run = run;
     snapshot->options = *options;
-    err = scopes_topology_create(&snapshot->topology, eventspace_run_map(run));
-    if (err)
-        goto failed;
     err = scopes_source_open(&snapshot->source, run);
     if (err)
         goto failed;
-    err = look_now(snapshot);
+    err = look_at_grown(snapshot);
     if (err)
         goto failed;
     *out = snapshot;
@@ -363,7 +393,7 @@ int scopes_snapshot_again(scopes_snapshot *snapshot)
     forget(snapshot);
     if (!err)
         err = scopes_source_refresh(snapshot->source);
-    return err ? err : look_now(snapshot);
+    return err ? err : look_at_grown(snapshot);
 }
 
 void scopes_snapshot_destroy(scopes_snapshot *snapshot)

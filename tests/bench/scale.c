@@ -13,9 +13,9 @@
  * The limits: one sequential read of as many bytes; where a view may not hold
  * the events, one that also writes them to a temporary file, as whoever needs
  * them twice must. A machine whose memory is lent to it takes the longer for
- * that the more of it was not used for a while (4 GB took 1 to 6.4 s on one), so
- * that figures of different sizes compare by `.user`, or by the ratio. Of all,
- * and of the limits, the least of $EVENTSPACE_BENCH_TRIES (1). */
+ * that the more of it was not used for a while (4 GB took 1 to 6.4 s on one),
+ * so that figures of different sizes compare by `.user`, or by the ratio. Of
+ * all, and of the limits, the least of $EVENTSPACE_BENCH_TRIES (1). */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -142,9 +142,9 @@ static void measure(const scopes_view *view, uint64_t events, uint64_t millions)
     cost limit = {INFINITY, INFINITY, INFINITY, 0}, took = limit;
     double per_event = 1e6 / (double)events;
     char name[100];
-    int length = snprintf(name, sizeof(name), "scale.%llu.%s",
-                          (unsigned long long)millions,
-                          view ? view->name : "load");
+    int length =
+        snprintf(name, sizeof(name), "scale.%llu.%s",
+                 (unsigned long long)millions, view ? view->name : "load");
     char *end = name + length;
     size_t room = sizeof(name) - (size_t)length;
 

@@ -5,7 +5,11 @@ es_test(viewer/import_test
 es_test(viewer/import_messages_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c
         LINKS PkgConfig::JANSSON PkgConfig::OTF2 m)
+es_test(viewer/map_additions_test
+        SOURCES viewer/otf2_make.c support/command.c support/scratch.c
+        LINKS eventspace::scopes PkgConfig::OTF2 m)
 if(TARGET viewer_import_test)
+  add_dependencies(viewer_map_additions_test eventspace_cli)
   add_dependencies(viewer_import_test eventspace_cli)
   add_dependencies(viewer_import_messages_test eventspace_cli)
 endif()
