@@ -335,6 +335,11 @@ const paths_map *eventspace_run_map(const eventspace_run *run)
     return run->map;
 }
 
+const paths_map *eventspace_run_base(const eventspace_run *run)
+{
+    return run->base;
+}
+
 size_t eventspace_run_process_count(const eventspace_run *run)
 {
     return run->map->process_count;

@@ -76,6 +76,9 @@ const char *eventspace_run_problem(const eventspace_run *run);
  * and define make a new one, and those that were given before stay as they are
  * until the run is closed. Processes have the same numbers in all of them. */
 const paths_map *eventspace_run_map(const eventspace_run *run);
+/* The map as it was before anybody ran: what belongs into another directory of
+ * the same run, where the definitions of processes go, too. */
+const paths_map *eventspace_run_base(const eventspace_run *run);
 
 /* In the order of the map's processes. */
 size_t eventspace_run_process_count(const eventspace_run *run);
@@ -84,6 +87,10 @@ eventspace_run_process_at(const eventspace_run *run, size_t position);
 
 /* Of what a mirror has beside trace tuples. */
 #define EVENTSPACE_SIDE_SUFFIX ".side"
+
+/* The node of the map as it is now that is the collector with number `id`;
+ * PATHS_NONE: there is none. */
+uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
 
 /* How many ids trace tuples can have (highest + 1): those of the map's
  * collectors, then those that processes have defined so far. */

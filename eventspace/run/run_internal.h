@@ -81,7 +81,4 @@ void eventspace__spaces_look(process_files *files, const char *directory);
 /* Orders pointers to names; for bsearch in the table of trace elements. */
 int eventspace__name_compare(const void *left, const void *right);
 
-/* The node of the collector with number `id`; PATHS_NONE: there is none. */
-uint32_t eventspace_run_collector(const eventspace_run *run, uint32_t id);
-
 #endif

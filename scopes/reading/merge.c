@@ -281,8 +281,8 @@ static int runs_open(merge *m)
         err = scopes_source_open(&m->sources[i], m->runs[i]);
         if (err)
             return err;
-        if (paths_map_digest(eventspace_run_map(m->runs[i])) !=
-            paths_map_digest(eventspace_run_map(m->runs[0])))
+        if (paths_map_digest(eventspace_run_base(m->runs[i])) !=
+            paths_map_digest(eventspace_run_base(m->runs[0])))
             return pastset_fail(PASTSET_EINVAL,
                                 "%s and %s have different path maps: they are "
                                 "not of one run",
@@ -348,7 +348,7 @@ static int all_merge(const merge *m, scopes_merged *merged, void *context)
 
     if (err)
         goto failed;
-    err = eventspace_run_map_save(m->out, eventspace_run_map(m->runs[0]));
+    err = eventspace_run_map_save(m->out, eventspace_run_base(m->runs[0]));
     if (err)
         goto failed;
     return 0;

@@ -18,37 +18,78 @@ typedef struct thread_messages {
 
 struct leaf_messages {
     const eventspace_run *run;
+    const paths_map *map; /* of which the threads are */
     size_t process, count;
-    thread_messages threads[];
+    thread_messages *threads;
 };
 
-leaf_messages *scopes__leaf_messages_make(const eventspace_run *run,
-                                          size_t process)
+static size_t threads_of(const paths_map *map, size_t process)
 {
-    const paths_map *map = eventspace_run_map(run);
-    leaf_messages *m;
     size_t count = 0;
 
     for (uint32_t i = 0; i < map->node_count; i++)
         count += map->nodes[i].kind == PATHS_THREAD &&
                  map->nodes[i].process == process;
-    m = calloc(1, sizeof(*m) + count * sizeof(m->threads[0]));
+    return count;
+}
+
+static void thread_take(leaf_messages *m, const char *number)
+{
+    thread_messages *t = &m->threads[m->count];
+
+    snprintf(t->name, sizeof(t->name), EVENTSPACE_MESSAGES_PREFIX "%.20s",
+             number);
+    for (size_t i = 0; i < m->count; i++)
+        if (strcmp(m->threads[i].name, t->name) == 0)
+            return;
+    t->cursor = (pastset_cursor){0};
+    m->count++;
+}
+
+/* The map may have got more threads; those that were there keep how far they
+ * were read. */
+static bool threads_renew(leaf_messages *m)
+{
+    const paths_map *map = eventspace_run_map(m->run);
+    thread_messages *more;
+
+    if (m->map == map)
+        return true;
+    more = realloc(m->threads, (m->count + threads_of(map, m->process) + 1) *
+                                   sizeof(*more));
+    if (!more)
+        return false;
+    m->threads = more;
+    m->map = map;
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        const paths_map_node *node = &map->nodes[i];
+        const char *number = paths_node_get(node, "number");
+        if (node->kind == PATHS_THREAD && node->process == m->process && number)
+            thread_take(m, number);
+    }
+    return true;
+}
+
+leaf_messages *scopes__leaf_messages_make(const eventspace_run *run,
+                                          size_t process)
+{
+    leaf_messages *m = calloc(1, sizeof(*m));
+
     if (!m)
         return NULL;
     m->run = run;
     m->process = process;
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        const paths_map_node *node = &map->nodes[i];
-        const char *number = paths_node_get(node, "number");
-        if (node->kind == PATHS_THREAD && node->process == process && number)
-            snprintf(m->threads[m->count++].name, sizeof(m->threads[0].name),
-                     EVENTSPACE_MESSAGES_PREFIX "%.20s", number);
-    }
-    return m;
+    if (threads_renew(m))
+        return m;
+    scopes__leaf_messages_destroy(m);
+    return NULL;
 }
 
 void scopes__leaf_messages_destroy(leaf_messages *m)
 {
+    if (!m)
+        return;
+    free(m->threads);
     free(m);
 }
 
@@ -99,6 +140,8 @@ static bool thread_put(const leaf_messages *m, thread_messages *thread,
 
 bool scopes__leaf_messages_put(leaf_messages *m, gather_writer *w)
 {
+    /* Without memory those that came lately wait for the next time. */
+    (void)threads_renew(m);
     for (size_t i = 0; i < m->count; i++)
         if (!thread_put(m, &m->threads[i], w))
             return false;

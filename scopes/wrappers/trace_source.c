@@ -214,7 +214,7 @@ static int map_text(traces *t)
 {
     FILE *file = open_memstream(&t->map, &t->map_bytes);
     int err =
-        file ? paths_map_write(eventspace_run_map(t->run), file) : no_memory();
+        file ? paths_map_write(eventspace_run_base(t->run), file) : no_memory();
 
     if (file && fclose(file) && !err)
         err = no_memory();

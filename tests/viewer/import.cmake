@@ -7,7 +7,7 @@ es_test(viewer/import_messages_test
         LINKS PkgConfig::JANSSON PkgConfig::OTF2 m)
 es_test(viewer/map_additions_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c
-        LINKS eventspace::scopes PkgConfig::OTF2 m)
+        LINKS eventspace::viewer PkgConfig::OTF2 m)
 if(TARGET viewer_import_test)
   add_dependencies(viewer_map_additions_test eventspace_cli)
   add_dependencies(viewer_import_test eventspace_cli)

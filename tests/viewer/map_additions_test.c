@@ -19,6 +19,7 @@
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
 #include "tests/viewer/otf2_make.h"
+#include "viewer/live/top_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
 #define RANKS 3
@@ -374,6 +375,43 @@ Test(additions, are_read_as_a_map_that_was_there_before)
     eventspace_run_close(added);
 }
 
+/* What was added is added once, wherever definitions go. */
+Test(additions, go_with_their_events)
+{
+    eventspace_run *given, *run;
+
+    run_make("given");
+    given = run_open("given");
+    rewrite(given, "added", NULL);
+    eventspace_run_close(given);
+    free(command_run(0, 60, EVENTSPACE, "scope", scratch_file("added"),
+                     "--output", scratch_file("mirror"), NULL));
+    free(command_run(
+        0, 60, "sh", "-c",
+        "cd $0 && cp -r added one && cp -r added two && rm one/rank_0.* && "
+        "rm two/rank_[12].*",
+        scratch_file("."), NULL));
+    free(command_run(0, 60, EVENTSPACE, "merge", scratch_file("one"),
+                     scratch_file("two"), "--output", scratch_file("merged"),
+                     NULL));
+    free(command_run(0, 60, EVENTSPACE, "pack", scratch_file("added"),
+                     "--output", scratch_file("packed.tar.zst"), NULL));
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const names[] = {"mirror", "merged"};
+        run = run_open(names[i]);
+        check_no_problem(run);
+        eventspace_run_close(run);
+    }
+    for (size_t i = 0; scopes_view_at(i); i++) {
+        const char *name = scopes_view_at(i)->name;
+        if (strcmp(name, "pending") == 0)
+            continue; /* a mirror does not tell what is under way */
+        compare("added", "mirror", name);
+        compare("added", "merged", name);
+        compare("added", "packed.tar.zst", name);
+    }
+}
+
 /* --- while it grows --- */
 
 /* What a process is seen to define, one after the other. */
@@ -540,6 +578,37 @@ Test(additions, are_there_as_soon_as_their_tuples)
     check_no_problem(run);
     scopes_snapshot_destroy(snapshot);
     eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* Threads of a top, and their operations. */
+static void check_top(viewer_top *top, uint32_t threads, uint32_t of_last)
+{
+    check_status(viewer_top_pull(top), 0);
+    cr_assert_eq(top->thread_count, threads);
+    cr_assert_eq(top->strange, 0);
+    if (threads)
+        cr_assert_eq(top->threads[threads - 1].sequence, of_last);
+}
+
+Test(additions, are_watched_as_they_come)
+{
+    viewer_top *top;
+    growing both[2];
+
+    grow_begin(both);
+    check_status(viewer_top_open(&top, scratch_file("live"), NULL), 0);
+    check_top(top, 0, 0);
+    grow_path(&both[0], "0", "0", "to b");
+    put(&both[0], 0, 0, 1);
+    check_top(top, 1, 1);
+    put(&both[0], 0, 0, 2);
+    check_top(top, 1, 2);
+    grow_path(&both[1], "1", "1", "to b");
+    put(&both[1], 1, 1, 7);
+    check_top(top, 2, 7);
+    cr_assert_eq(top->threads[0].sequence, 2);
+    viewer_top_close(top);
     grow_end(both);
 }
 

@@ -288,20 +288,12 @@ static int pull_process(viewer_top *top, uint32_t process, uint64_t *from)
     return err;
 }
 
-int viewer_top_pull(viewer_top *top)
+static int pull_all(viewer_top *top)
 {
-    uint64_t *from;
+    uint64_t *from = calloc(top->process_count + 1, sizeof(*from));
     int64_t now_ns;
-    int err;
+    int err = 0;
 
-    top->pulls++;
-    err = eventspace_run_refresh(top->run);
-    if (err)
-        return err;
-    err = scopes_source_refresh(top->source);
-    if (err)
-        return err;
-    from = calloc(top->process_count + 1, sizeof(*from));
     if (!from)
         return pastset_no_memory("to look");
     look_at_processes(top);
@@ -315,7 +307,7 @@ int viewer_top_pull(viewer_top *top)
     return err;
 }
 
-/* --- opening --- */
+/* --- what is made of the map --- */
 
 static int memory_make(viewer_top *top)
 {
@@ -329,6 +321,65 @@ static int memory_make(viewer_top *top)
                               top->map->node_count)
                : 0;
 }
+
+static void model_drop(viewer_top *top)
+{
+    viewer__top_streams_fini(top);
+    scopes_pending_destroy(top->pending);
+    scopes_topology_destroy(top->topology);
+    free(top->threads);
+    free(top->tops);
+    free(top->is_top);
+    free(top->root_of);
+    free(top->roots);
+    free(top->knows_last);
+    free(top->cells);
+    free(top->arrivals);
+    free(top->processes);
+    top->pending = NULL;
+    top->topology = NULL;
+    top->threads = NULL;
+    top->tops = NULL;
+    top->is_top = NULL;
+    top->root_of = NULL;
+    top->roots = NULL;
+    top->knows_last = NULL;
+    top->cells = NULL;
+    top->arrivals = NULL;
+    top->processes = NULL;
+    top->root_count = 0;
+}
+
+/* Of what the map is now; and reads what the window needs. */
+static int model_make(viewer_top *top)
+{
+    int err;
+
+    model_drop(top);
+    top->map = eventspace_run_map(top->run);
+    err = scopes_topology_create(&top->topology, top->map);
+    if (!err)
+        err = memory_make(top);
+    if (!err)
+        err = pull_all(top);
+    return err ? err : viewer__top_look_back(top);
+}
+
+int viewer_top_pull(viewer_top *top)
+{
+    int err;
+
+    top->pulls++;
+    err = eventspace_run_refresh(top->run);
+    if (!err)
+        err = scopes_source_refresh(top->source);
+    if (err)
+        return err;
+    return eventspace_run_map(top->run) == top->map ? pull_all(top)
+                                                    : model_make(top);
+}
+
+/* --- opening --- */
 
 int viewer_top_open(viewer_top **out, const char *directory,
                     const viewer_top_options *options)
@@ -352,17 +403,7 @@ int viewer_top_open(viewer_top **out, const char *directory,
     err = scopes_source_open(&top->source, top->run);
     if (err)
         goto failed;
-    top->map = eventspace_run_map(top->run);
-    err = scopes_topology_create(&top->topology, top->map);
-    if (err)
-        goto failed;
-    err = memory_make(top);
-    if (err)
-        goto failed;
     err = viewer_top_pull(top);
-    if (err)
-        goto failed;
-    err = viewer__top_look_back(top);
     if (err)
         goto failed;
     *out = top;
@@ -376,22 +417,11 @@ void viewer_top_close(viewer_top *top)
 {
     if (!top)
         return;
-    viewer__top_streams_fini(top);
-    scopes_pending_destroy(top->pending);
-    scopes_topology_destroy(top->topology);
+    model_drop(top);
     if (top->source)
         scopes_source_close(top->source);
     if (top->run)
         eventspace_run_close(top->run);
-    free(top->threads);
-    free(top->tops);
-    free(top->is_top);
-    free(top->root_of);
-    free(top->roots);
-    free(top->knows_last);
-    free(top->cells);
-    free(top->arrivals);
-    free(top->processes);
     free(top);
 }
 

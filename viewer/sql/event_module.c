@@ -458,7 +458,6 @@ static int set_window(event_cursor *c)
 static int take_known(event_cursor *c)
 {
     const eventspace_run *run = viewer__sql_run_opened(c->sql);
-    const scopes_topology *topology = viewer__sql_topology(c->sql);
 
     if (c->known)
         return 0;
@@ -467,9 +466,8 @@ static int take_known(event_cursor *c)
     if (!c->known)
         return pastset_no_memory("for a query");
     for (uint32_t id = 0; id < c->ids; id++)
-        c->known[id] =
-            (id < topology->collectors && topology->nodes[id] != PATHS_NONE) ||
-            eventspace_run_definition_of(run, id);
+        c->known[id] = eventspace_run_collector(run, id) != PATHS_NONE ||
+                       eventspace_run_definition_of(run, id);
     return 0;
 }
 
