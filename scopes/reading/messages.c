@@ -43,7 +43,7 @@ typedef struct ends {
 } ends;
 
 struct scopes_messages {
-    eventspace_run *run;
+    const eventspace_run *run;
     const scopes_topology *topology;
     communicator *by_key;
     communicator **communicators; /* by number */
@@ -180,7 +180,7 @@ static int thread_look(scopes_messages *m, uint32_t thread)
     return e->block ? 0 : no_memory();
 }
 
-int scopes_messages_open(scopes_messages **out, eventspace_run *run,
+int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
                          const scopes_topology *topology)
 {
     size_t processes = eventspace_run_process_count(run);

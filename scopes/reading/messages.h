@@ -40,7 +40,7 @@ typedef struct scopes_message_end {
 typedef struct scopes_messages scopes_messages;
 
 /* What there is now. `topology` is of the run's map. Errors: PASTSET_ENOMEM. */
-int scopes_messages_open(scopes_messages **out, eventspace_run *run,
+int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
                          const scopes_topology *topology);
 /* NULL is allowed. */
 void scopes_messages_close(scopes_messages *messages);

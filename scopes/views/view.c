@@ -25,6 +25,7 @@ static const scopes_view *const views[] = {
     &scopes__view_steps,
     &scopes__view_thread_wait,
     &scopes__view_tuples,
+    &scopes__view_unmatched,
     &scopes__view_waits_for,
 };
 #define VIEWS (sizeof(views) / sizeof(*views))
@@ -57,6 +58,19 @@ static int check_threads(const scopes_view_input *view_input)
     return 0;
 }
 
+static bool is_communicator(const eventspace_run *run, const char *name)
+{
+    for (size_t i = 0; run && i < eventspace_run_process_count(run); i++) {
+        for (size_t n = eventspace_run_own_count(run, i); n-- > 0;) {
+            const eventspace_definition *own = eventspace_run_own_at(run, i, n);
+            if (own->kind == EVENTSPACE_DEFINES_COMMUNICATOR &&
+                strcmp(own->name, name) == 0)
+                return true;
+        }
+    }
+    return false;
+}
+
 /* In the map, or among what processes define. */
 static bool is_there(const scopes_view_input *view_input)
 {
@@ -70,7 +84,7 @@ static bool is_there(const scopes_view_input *view_input)
         if (defined && strcmp(defined->name, view_input->of) == 0)
             return true;
     }
-    return false;
+    return is_communicator(view_input->run, view_input->of);
 }
 
 static int check(const scopes_view *view, const scopes_view_input *view_input)

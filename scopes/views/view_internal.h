@@ -21,6 +21,7 @@ extern const scopes_view scopes__view_signal_departure;
 extern const scopes_view scopes__view_steps;
 extern const scopes_view scopes__view_thread_wait;
 extern const scopes_view scopes__view_tuples;
+extern const scopes_view scopes__view_unmatched;
 extern const scopes_view scopes__view_waits_for;
 
 /* columns, column_count */

@@ -47,6 +47,10 @@ if(suites)
   set_target_properties(regions_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
                                                ${CMAKE_BINARY_DIR}/bin)
 endif()
+es_test(scopes/views/unmatched_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes)
 es_test(scopes/views/regions_test
         SOURCES scopes/told.c scopes/fake_run.c support/command.c
                 support/scratch.c
