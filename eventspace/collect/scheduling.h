@@ -27,6 +27,10 @@
  *
  * By switches, what comes between a thread's being woken and its running counts
  * as sleeping: the kernel notes no wakes. By samples that is runnable, too.
+ * What a hypervisor takes of a virtual processor while a thread runs on it is
+ * no time off the processor by switches, as the kernel ran nobody else; where
+ * the kernel leaves it out of the thread's processor time, it is sleeping by
+ * samples.
  *
  * A time off the processor is there 10 ms after its end; when a process is
  * killed, what is not there yet never is. The element keeps the latest

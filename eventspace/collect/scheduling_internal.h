@@ -81,6 +81,9 @@ scheduling_moment eventspace__scheduling_now(void);
 
 void eventspace__samples_open(scheduled_thread *thread);
 void eventspace__samples_take(scheduled_thread *thread);
+/* What a reading tells, of a thread that did not wait for a processor then. */
+void eventspace__samples_add(scheduled_thread *thread,
+                             const scheduling_reading *now);
 
 /* --- scheduling.c --- */
 

@@ -4,7 +4,12 @@
  *
  * The rest of the time it was off the processor; of that, the run delay is what
  * it was runnable. The kernel adds to that when a wait is over, so no sample
- * ends within one: it goes on until a look finds the thread elsewhere. */
+ * ends within one: it goes on until a look finds the thread elsewhere.
+ *
+ * Who looks may lose the processor between reading the time, the processor time
+ * and the run delay, so that the later ones have more in them than belongs
+ * there. Then the next sample has that much less, and all together are right:
+ * what does not fit into one is left to the next. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -102,7 +107,8 @@ static scheduling_reading read_thread(const scheduled_thread *thread)
         r.at = eventspace__scheduling_now();
         r.processor_ns = processor_ns(thread);
         r.runnable_ns = runnable_ns(thread);
-        r.runs = processor_ns(thread) > r.processor_ns;
+        r.runs = pthread_equal(thread->id, pthread_self()) ||
+                 processor_ns(thread) > r.processor_ns;
         if (eventspace__scheduling_now().ns - r.at.ns < NOISE_NS)
             break;
     }
@@ -119,28 +125,45 @@ static bool is_known(const scheduling_reading *r)
     return r->processor_ns >= 0 && r->runnable_ns >= 0;
 }
 
-void eventspace__samples_take(scheduled_thread *thread)
+static int64_t between(int64_t ns, int64_t min, int64_t max)
 {
-    scheduling_reading last = thread->sampled, now = read_thread(thread);
+    ns = ns < max ? ns : max;
+    return ns > min ? ns : min;
+}
+
+void eventspace__samples_add(scheduled_thread *thread,
+                             const scheduling_reading *now)
+{
+    scheduling_reading last = thread->sampled;
     eventspace_scheduling sample = {.start = last.at.ticks,
-                                    .end = now.at.ticks,
+                                    .end = now->at.ticks,
                                     .kind = EVENTSPACE_THREAD_UNKNOWN};
-    int64_t all_ns = now.at.ns - last.at.ns;
-    int64_t off_ns = all_ns - (now.processor_ns - last.processor_ns);
-    int64_t waited_ns = now.runnable_ns - last.runnable_ns;
+    int64_t all_ns = now->at.ns - last.at.ns;
+    int64_t off_ns = all_ns - (now->processor_ns - last.processor_ns);
+    int64_t waited_ns = now->runnable_ns - last.runnable_ns;
     double per_ns = (double)(sample.end - sample.start) / (double)all_ns;
+    bool known = is_known(&last) && is_known(now);
 
     if (all_ns <= 0 || sample.end <= sample.start ||
-        (is_known(&now) && !now.runs && would_run(thread)))
+        (known && off_ns <= -NOISE_NS))
         return;
-    thread->sampled = now;
-    if (is_known(&last) && is_known(&now)) {
+    thread->sampled = *now;
+    if (known) {
+        waited_ns = between(waited_ns, 0, off_ns);
+        thread->sampled.runnable_ns = last.runnable_ns + waited_ns;
         if (off_ns < NOISE_NS)
             return;
-        waited_ns = waited_ns < off_ns ? waited_ns : off_ns;
         sample.kind = EVENTSPACE_THREAD_OFF;
         sample.runnable = (uint64_t)((double)waited_ns * per_ns);
         sample.sleeping = (uint64_t)((double)(off_ns - waited_ns) * per_ns);
     }
     eventspace__scheduling_put(&sample, thread);
+}
+
+void eventspace__samples_take(scheduled_thread *thread)
+{
+    scheduling_reading now = read_thread(thread);
+
+    if (now.runs || !is_known(&now) || !would_run(thread))
+        eventspace__samples_add(thread, &now);
 }

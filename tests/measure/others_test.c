@@ -67,6 +67,27 @@ static void spinner_run(const spinner *s)
     cr_assert_eq(read(s->done, &byte, 1), 1);
 }
 
+/* The time of all processors that this process may use. */
+static double all_since_s(double begin)
+{
+    cpu_set_t set;
+
+    sched_getaffinity(0, sizeof(set), &set);
+    return (now_s() - begin) * CPU_COUNT(&set);
+}
+
+/* What was counted as theirs when there were `all_s` is ours a little later,
+ * when there are `later_s`: since then others had all of it at most. Most of
+ * what was used is ours: the kernel counts in hundredths of a second, by
+ * samples. */
+static void check_ours(double theirs, double all_s, double ours, double later_s,
+                       double used_s)
+{
+    cr_expect_leq(ours * later_s,
+                  theirs * all_s + (later_s - all_s) - 0.6 * used_s,
+                  "%g of %g s, then %g of %g s", theirs, all_s, ours, later_s);
+}
+
 /* It was there before. As long as nobody has waited for it, it is somebody
  * else's for all that the kernel says; then it is ours. Of the rest of the
  * machine nothing is known here, but that it is the same in both. */
@@ -76,22 +97,17 @@ Test(others, a_process_that_is_not_ours_is_counted_and_one_that_is_is_not)
     measure_others before, after;
     spinner s = spinner_start(used_s);
     double begin = now_s(), theirs, ours, all_s;
-    cpu_set_t set;
 
     measure_others_begin(&before);
     measure_others_begin(&after);
     spinner_run(&s);
     theirs = measure_others_end(&before);
-    all_s = now_s() - begin;
+    all_s = all_since_s(begin);
     kill(s.child, SIGKILL);
     cr_assert_eq(waitpid(s.child, NULL, 0), s.child);
     ours = measure_others_end(&after);
-    sched_getaffinity(0, sizeof(set), &set);
-    all_s *= CPU_COUNT(&set);
-    /* The kernel counts in hundredths of a second, by samples. */
     cr_expect_geq(theirs, 0.8 * used_s / all_s, "%g of %g s", theirs, all_s);
-    cr_expect_leq(ours, theirs - 0.6 * used_s / all_s, "%g, then %g", theirs,
-                  ours);
+    check_ours(theirs, all_s, ours, all_since_s(begin), used_s);
     cr_expect_leq(theirs, 1);
     cr_expect_geq(ours, 0);
 }
@@ -113,7 +129,6 @@ Test(others, descendants_for_whom_nobody_waits_are_ours)
     const double used_s = 1;
     measure_others others, blind;
     double begin, ours, theirs, all_s;
-    cpu_set_t set;
     int alive[2];
     pid_t child;
 
@@ -137,13 +152,10 @@ Test(others, descendants_for_whom_nobody_waits_are_ours)
     close(alive[1]);
     cr_assert_eq(waitpid(child, NULL, 0), child);
     ends_wait(alive[0]);
-    all_s = now_s() - begin;
     theirs = measure_others_end(&blind);
+    all_s = all_since_s(begin);
     ours = measure_others_end(&others);
-    sched_getaffinity(0, sizeof(set), &set);
-    all_s *= CPU_COUNT(&set);
-    cr_expect_leq(ours, theirs - 0.6 * used_s / all_s, "%g, then %g of %g s",
-                  theirs, ours, all_s);
+    check_ours(theirs, all_s, ours, all_since_s(begin), used_s);
 }
 
 Test(others, of_no_time_nothing_is_told)

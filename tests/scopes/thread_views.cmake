@@ -38,6 +38,9 @@ if(TARGET scopes_scheduling_test)
 endif()
 es_test(eventspace/switches_test
         SOURCES ${PROJECT_SOURCE_DIR}/eventspace/collect/scheduling_switches.c)
+es_test(eventspace/samples_test
+        SOURCES ${PROJECT_SOURCE_DIR}/eventspace/collect/scheduling_samples.c
+        LINKS eventspace::eventspace)
 
 # Parts that a program names.
 if(suites)

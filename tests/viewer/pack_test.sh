@@ -358,25 +358,32 @@ ignoring() { # what nohup ignores
     [ $? -eq 1 ] && says "interrupted" told && rm slow slow.tar.zst
 }
 check "signals end it where it waits, unless nohup ignores them" ignoring
-interrupted() {
-    head -c 300000000 /dev/urandom >map/ballast
-    for command in "pack map -o big.tar.zst" "unpack big.tar.zst -o bigger"; do
-        rm -f told
-        # shellcheck disable=SC2086
-        env --default-signal=INT "$eventspace" $command 2>told &
-        packer=$!
-        while none ./*part* >/dev/null; do
-            kill -0 $packer 2>/dev/null || break
-            sleep 0.01
-        done
-        kill -INT $packer
-        wait $packer
-        [ $? -eq 1 ] && says "interrupted" told &&
-            none ./*part* || return 1
-        case $command in pack*) "$eventspace" pack map -o big.tar.zst ;; esac
+leaves_nothing() { # PROCESS DRAFT...: a draft is there, and it is interrupted
+    process=$1
+    # shellcheck disable=SC2086 # a pattern
+    while none $2 >/dev/null; do
+        kill -0 "$process" || return 1
+        sleep 0.01
     done
-    rm map/ballast big.tar.zst
+    kill -INT "$process"
+    [ -z "${3:-}" ] || kill "$3"
+    wait "$process"
+    [ $? -eq 1 ] && says "interrupted" told && none ./*part*
 }
-check "an interrupted one leaves nothing behind" interrupted
+packing() { # a hole that takes it longer than this test may take
+    truncate -s 3T map/ballast
+    env --default-signal=INT "$eventspace" pack map -o big.tar.zst 2>told &
+    leaves_nothing $! "./*part*" && none big.tar.zst && rm map/ballast
+}
+check "one that is interrupted when it packs leaves nothing behind" packing
+unpacking() { # what comes through a pipe, and does not come to an end
+    head -c $(($(bytes by_tar.tar) / 2)) by_tar.tar >first_half
+    mkfifo feed
+    { cat first_half; exec sleep 1000; } >feed &
+    feeder=$!
+    env --default-signal=INT "$eventspace" unpack feed -o bigger 2>told &
+    leaves_nothing $! "./*part*/*" $feeder && none bigger && rm feed
+}
+check "and when it unpacks" unpacking
 
 [ $failures -eq 0 ]

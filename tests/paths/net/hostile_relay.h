@@ -18,8 +18,8 @@ typedef struct relay_talk {
     bool forges; /* puts its own text into a FAILED that passes */
 } relay_talk;
 
-/* Until one of both closes it, or says nothing more for `quiet_ms`. */
-void relay_pass(relay_talk *talk, int quiet_ms);
+/* Until one of both closes it, however long they think about it. */
+void relay_pass(relay_talk *talk);
 
 #define RELAY_FORGERY "words of a stranger"
 /* To a dialler: the run has failed, says the unauthenticated peer. */
