@@ -5,9 +5,13 @@ es_test(viewer/import_test
 es_test(viewer/import_messages_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c
         LINKS PkgConfig::JANSSON PkgConfig::OTF2 m)
+es_test(viewer/import_lanes_test
+        SOURCES viewer/otf2_make.c support/command.c support/scratch.c
+        LINKS PkgConfig::JANSSON PkgConfig::OTF2)
 if(TARGET viewer_import_test)
   add_dependencies(viewer_import_test eventspace_cli)
   add_dependencies(viewer_import_messages_test eventspace_cli)
+  add_dependencies(viewer_import_lanes_test eventspace_cli)
 endif()
 if(suites)
   find_program(NODE NAMES node nodejs REQUIRED)

@@ -55,22 +55,13 @@ static int no_memory(void)
 
 /* --- what there is --- */
 
-static bool is_message(const importing *m, uint32_t use)
-{
-    const import_use *u = viewer__import_uses_at(m->uses, use);
-
-    return viewer__import_uses_place(m->uses, u->place)->key.kind ==
-           PLACE_CHANNEL;
-}
-
-static int count_use(uint32_t use, uint32_t ordinal, void *context)
+static int count_use(const import_given *given, void *context)
 {
     importing *m = context;
-    thread_out *t = &m->threads[viewer__import_uses_at(m->uses, use)->thread];
+    thread_out *t = &m->threads[given->thread];
 
-    (void)ordinal;
     t->operation_count++;
-    t->message_count += is_message(m, use);
+    t->message_count += given->is_message;
     return 0;
 }
 
@@ -87,30 +78,6 @@ static int look_at(uint32_t thread, const mpi_call *call, void *context)
         return 0;
     }
     return viewer__import_uses_of(m->uses, thread, call, count_use, m);
-}
-
-/* For the order of receives alone. */
-static int look_again(uint32_t thread, const mpi_call *call, void *context)
-{
-    importing *m = context;
-
-    return call->what == CALL_REGION
-               ? 0
-               : viewer__import_uses_of(m->uses, thread, call, count_use, m);
-}
-
-static int settle(importing *m)
-{
-    bool again;
-    int err =
-        viewer__import_uses_settle(m->uses, m->odd.joined_groups,
-                                   m->odd.requests == m->odd.received, &again);
-
-    for (uint32_t i = 0; i < m->trace->thread_count && !err && again; i++)
-        err = viewer__calls_walk(m->trace, i, look_again, m, NULL);
-    if (!err)
-        viewer__import_uses_settled(m->uses);
-    return err;
 }
 
 static void report_uses(importing *m)
@@ -159,9 +126,9 @@ static int look(importing *m)
         m->threads[i].begin = UINT64_MAX;
         err = viewer__calls_walk(m->trace, i, look_at, m, &m->odd);
     }
-    if (err)
-        return err;
-    err = settle(m);
+    if (!err)
+        err = viewer__import_uses_settle(m->uses, m->odd.joined_groups,
+                                         m->odd.requests == m->odd.received);
     if (err)
         return err;
     m->report->processes = m->trace->process_count;
@@ -185,14 +152,14 @@ static int trace_element(importing *m, pastset_element **out, const char *name,
 }
 
 /* What of a call was sent or received, beside its trace tuple. */
-static int write_message(importing *m, uint32_t use, uint32_t ordinal)
+static int write_message(importing *m, const import_given *given)
 {
-    const import_use *u = viewer__import_uses_at(m->uses, use);
+    const import_use *u = viewer__import_uses_at(m->uses, given->use);
     const otf2_event *event = m->call->event;
     thread_out *t = &m->threads[u->thread];
     eventspace_message tuple = {.tick = event->ticks,
                                 .bytes = event->bytes,
-                                .ordinal = ordinal,
+                                .ordinal = given->ordinal,
                                 .call = t->operation,
                                 .tag = (int32_t)event->tag,
                                 .kind = u->role == USE_WRITES
@@ -209,23 +176,23 @@ static int write_message(importing *m, uint32_t use, uint32_t ordinal)
                                PASTSET_NOWAIT, NULL);
 }
 
-static int write_use(uint32_t use, uint32_t ordinal, void *context)
+static int write_use(const import_given *given, void *context)
 {
     static const uint16_t verbs[] = {PASTSET_WRITE, PASTSET_OBSERVE,
                                      PASTSET_EXCHANGE, PASTSET_READ};
     importing *m = context;
-    const import_use *u = viewer__import_uses_at(m->uses, use);
+    const import_use *u = viewer__import_uses_at(m->uses, given->use);
     thread_out *t = &m->threads[u->thread];
     uint64_t bytes = m->call->event ? m->call->event->bytes : 0;
     eventspace_trace tuple = {.start = m->call->start,
                               .end = m->call->end,
-                              .collector = use,
+                              .collector = given->use,
                               .thread = u->thread,
                               .sequence = ++t->operation,
                               .bytes = bytes > UINT32_MAX ? UINT32_MAX
                                                           : (uint32_t)bytes,
                               .operation = verbs[u->role]};
-    int err = is_message(m, use) ? write_message(m, use, ordinal) : 0;
+    int err = given->is_message ? write_message(m, given) : 0;
 
     return err ? err : eventspace_run_writer_trace(t->operations, &tuple);
 }
