@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
@@ -404,6 +405,58 @@ Test(messages, and_places_in_the_source_come_back)
         cr_expect_str_eq(text(json_array_get(rows, 1), "file"), "solve.f90");
         cr_expect_eq(number(json_array_get(rows, 1), "line"), 214);
         json_decref(rows);
+    }
+}
+
+/* --- of two runs --- */
+
+static void drop_process(const char *run, const char *process)
+{
+    static const char *const suffixes[] = {"space", "meta"};
+
+    for (size_t i = 0; i < 2; i++)
+        cr_assert_eq(
+            unlink(scratch_file("%s/%s.%s", run, process, suffixes[i])), 0);
+}
+
+static void one_message(const char *trace)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("%s", trace), 2, NULL);
+
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_call_receive(m, 1, 5 * US, 32 * US, 0, 3);
+    otf2_make_end(m);
+}
+
+/* The processes of one trace belong together, wherever it was imported; those
+ * of two do not, however alike they are. */
+Test(messages, of_two_traces_are_not_taken_for_one)
+{
+    static const char *const others[] = {"first", "second"};
+
+    one_message("first");
+    one_message("second");
+    for (size_t i = 0; i < 2; i++) {
+        json_t *rows;
+        import("first/trace.otf2", "run");
+        free(command_run(0, 60, EVENTSPACE, "import",
+                         scratch_file("%s/trace.otf2", others[i]), "--output",
+                         scratch_file("other"), NULL));
+        drop_process("run", "rank_1");
+        drop_process("other", "rank_0");
+        free(command_run(0, 60, EVENTSPACE, "merge", scratch_file("run"),
+                         scratch_file("other"), "--output",
+                         scratch_file("both"), NULL));
+        rows = ask("both", "select status from message order by 1");
+        cr_assert_eq(json_array_size(rows), 1 + i);
+        cr_expect_str_eq(text(json_array_get(rows, 0), "status"),
+                         i == 0 ? "" : "not received");
+        if (i == 1)
+            cr_expect_str_eq(text(json_array_get(rows, 1), "status"),
+                             "not sent");
+        json_decref(rows);
+        free(command_run(0, 60, "rm", "-r", scratch_file("run"),
+                         scratch_file("other"), scratch_file("both"), NULL));
     }
 }
 

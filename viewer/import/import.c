@@ -4,6 +4,7 @@
  * are aligned by all messages at once. */
 #include "viewer/import/import.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@
 #define SPACE_BYTES (UINT64_C(64) << 20)
 #define THREAD_BYTES (UINT64_C(1) << 20)
 
-#define COUNTER_FORMAT "otf2 %.100s"
+/* Of a trace: of two, which may have the same map, nobody takes the clock or
+ * the communicators of one for those of the other. */
+#define COUNTER_FORMAT "otf2 %" PRIx64 " %.80s"
 
 /* What is written of a thread. */
 typedef struct thread_out {
@@ -373,7 +376,7 @@ static void meta_make(const importing *m, uint32_t process,
     meta->start_wall_ns = wall_ns(m, begin);
     snprintf(meta->eventspace, sizeof(meta->eventspace), "import");
     snprintf(meta->tick_source, sizeof(meta->tick_source), "otf2");
-    snprintf(meta->counter, sizeof(meta->counter), COUNTER_FORMAT,
+    snprintf(meta->counter, sizeof(meta->counter), COUNTER_FORMAT, m->trace->id,
              m->map->processes[process].name);
 }
 
@@ -409,7 +412,8 @@ static int metas_share(importing *m, const eventspace_run *run)
     m->report->one_clock = true;
     for (uint32_t i = 0; i < m->map->process_count && !err; i++) {
         eventspace_meta meta = eventspace_run_process_at(run, i)->meta;
-        snprintf(meta.counter, sizeof(meta.counter), COUNTER_FORMAT, "all");
+        snprintf(meta.counter, sizeof(meta.counter), COUNTER_FORMAT,
+                 m->trace->id, "all");
         err = meta_finish(m, i, &meta);
     }
     return err;

@@ -529,6 +529,8 @@ int viewer__otf2_trace_open(otf2_trace **out, const char *file)
     if (!err &&
         OTF2_Reader_SetSerialCollectiveCallbacks(r->reader) != OTF2_SUCCESS)
         err = pastset_fail(PASTSET_EFORMAT, "%s", said);
+    if (!err && OTF2_Reader_GetTraceId(r->reader, &r->shown.id) != OTF2_SUCCESS)
+        r->shown.id = 0;
     if (!err)
         err = definitions_read(r);
     if (!err)

@@ -52,6 +52,7 @@ typedef struct otf2_comm {
 } otf2_comm;
 
 typedef struct otf2_trace {
+    uint64_t id; /* that its tracer gave it, as to no other one */
     double ticks_per_second;
     uint64_t begin_ticks, length_ticks;
     uint64_t begin_wall_ns; /* since 1970; 0: not known */
