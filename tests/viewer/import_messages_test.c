@@ -521,6 +521,49 @@ Test(messages, are_ambiguous_where_receives_are_missing)
     json_decref(rows);
 }
 
+/* What MPI_Sendrecv sent and received is not recorded, as by EZTrace: the first
+ * that was sent is not the first that is said to be received. */
+Test(messages, are_ambiguous_where_their_lengths_differ)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    otf2_make_bytes(m, 100); /* received in an MPI_Sendrecv */
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_make_bytes(m, 200); /* sent in one */
+    otf2_call_receive(m, 1, 25 * US, 26 * US, 0, 3);
+    otf2_make_bytes(m, 8);
+    otf2_call_send(m, 0, 30 * US, 31 * US, 1, 4);
+    otf2_call_receive(m, 1, 32 * US, 33 * US, 0, 4);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select * from message where status = 'ambiguous'");
+    cr_expect_eq(json_array_size(rows), 2);
+    json_decref(rows);
+    rows = ask("run", "select tag from message where status = ''");
+    cr_assert_eq(json_array_size(rows), 1);
+    cr_expect_eq(number(json_array_get(rows, 0), "tag"), 4);
+    json_decref(rows);
+}
+
+/* Which of two messages it was that MPI_Mrecv got, is not known. */
+Test(messages, are_ambiguous_where_a_call_without_one_may_have_received_it)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    json_t *rows;
+
+    otf2_call_send(m, 0, 10 * US, 11 * US, 1, 3);
+    otf2_call_send(m, 0, 20 * US, 21 * US, 1, 3);
+    otf2_enter(m, 1, 11 * US, "MPI_Mrecv");
+    otf2_leave(m, 1, 12 * US, "MPI_Mrecv");
+    otf2_call_receive(m, 1, 25 * US, 26 * US, 0, 3);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select * from message where status = 'ambiguous'");
+    cr_expect_eq(json_array_size(rows), 3);
+    json_decref(rows);
+}
+
 Test(messages, are_ambiguous_where_two_threads_of_a_rank_send)
 {
     otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);

@@ -83,8 +83,11 @@ static int call_end(walk *w, uint32_t thread, const entered *top, uint64_t end)
     int err = 0;
 
     w->mpi = 0;
-    if (w->partner_count == 0)
+    if (w->partner_count == 0) {
+        w->odd->silent +=
+            top->region != OTF2_NONE && w->trace->regions[top->region].receives;
         return w->visit(thread, &c, w->context);
+    }
     for (size_t i = 0; i < w->partner_count && !err; i++) {
         c.event = &w->partners[i];
         c.what = what_of(c.event);

@@ -131,7 +131,8 @@ static int look(importing *m)
     }
     if (!err)
         err = viewer__import_uses_settle(m->uses, m->odd.joined_groups,
-                                         m->odd.requests == m->odd.received);
+                                         m->odd.requests == m->odd.received &&
+                                             m->odd.silent == 0);
     if (err)
         return err;
     m->report->processes = m->trace->process_count;
@@ -141,6 +142,7 @@ static int look(importing *m)
     m->report->open = m->odd.open;
     m->report->requests = m->odd.requests;
     m->report->requests_ended = m->odd.received;
+    m->report->silent = m->odd.silent;
     report_uses(m);
     return 0;
 }

@@ -88,7 +88,6 @@ int viewer__import_channels_note(import_channels *c, const channel_key *key,
         return no_memory();
     channel->ends = more;
     more[channel->count] = *end;
-    more[channel->count].lane = OTF2_NONE;
     if (!end->is_received)
         more[channel->count].posted = channel->count;
     channel->count++;
@@ -116,7 +115,7 @@ const channel_end *viewer__import_channels_next(import_channels *c,
 
 typedef struct ranked {
     uint64_t posted;
-    uint32_t tag, thread, at;
+    uint32_t tag, thread, at, bytes;
     bool is_received;
 } ranked;
 
@@ -142,6 +141,15 @@ static bool are_of_one_thread(const ranked *all, uint32_t count)
     return true;
 }
 
+static bool are_alike(const ranked *sends, const ranked *receives,
+                      uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (sends[i].bytes != receives[i].bytes)
+            return false;
+    return true;
+}
+
 /* All with one tag. Where receives may be missing, nothing says which. */
 static void tag_match(import_channel *channel, const ranked *all,
                       uint32_t count, bool all_ended)
@@ -154,7 +162,8 @@ static void tag_match(import_channel *channel, const ranked *all,
     received = count - sent;
     numbered = are_of_one_thread(all, sent) &&
                are_of_one_thread(all + sent, received) &&
-               (sent == received || (all_ended && sent > received));
+               (sent == received || (all_ended && sent > received)) &&
+               are_alike(all, all + sent, received);
     for (uint32_t i = 0; i < count; i++) {
         channel_end *end = &channel->ends[all[i].at];
         uint32_t ordinal = i < sent ? i : i - sent;
@@ -174,9 +183,14 @@ static int channel_match(import_channel *channel, bool is_known, bool all_ended)
     if (!all)
         return no_memory();
     for (uint32_t i = 0; i < channel->count; i++) {
-        const channel_end *end = &channel->ends[i];
-        all[i] =
-            (ranked){end->posted, end->tag, end->thread, i, end->is_received};
+        channel_end *end = &channel->ends[i];
+        all[i] = (ranked){.posted = end->posted,
+                          .tag = end->tag,
+                          .thread = end->thread,
+                          .at = i,
+                          .bytes = end->bytes,
+                          .is_received = end->is_received};
+        end->lane = OTF2_NONE;
     }
     qsort(all, channel->count, sizeof(*all), by_tag);
     for (uint32_t from = 0; from < channel->count; from = to) {

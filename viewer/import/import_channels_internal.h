@@ -4,7 +4,8 @@
  * gives the n-th message with a tag to the n-th receive, of those that got this
  * tag, in the order in which receives began. So which is which is known where
  * one thread has sent and one has received all with a tag, and none is missing
- * before another.
+ * before another. Not all tracers record all: where lengths of both ends
+ * differ, what is missing is not known.
  *
  * Who reads a run takes the n-th write of an element for what its n-th read
  * got, by their begins (scopes/causality/cause.c), and receives need not end in
@@ -44,7 +45,10 @@ typedef struct channel_key {
 typedef struct channel_end {
     uint32_t thread, tag;
     bool is_received;
-    uint32_t lane;
+    union {
+        uint32_t bytes; /* of its length, the lower ones */
+        uint32_t lane;  /* once all are matched; OTF2_NONE: none yet */
+    };
     union {
         uint64_t posted;      /* of a receive: as in otf2_event */
         struct {              /* once all are matched; OTF2_NONE: not known */

@@ -462,6 +462,7 @@ static int give_message(const giving *g, const mpi_call *call)
     channel_end end = {.thread = g->thread,
                        .tag = event->tag,
                        .is_received = !sends,
+                       .bytes = (uint32_t)event->bytes,
                        .posted = event->posted};
 
     if (peer == OTF2_NONE || me == OTF2_NONE)

@@ -390,6 +390,15 @@ static bool is_mpi_name(const char *name)
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0;
 }
 
+/* `names` end with NULL. */
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name + (*name == 'P'), *names) == 0)
+            return true;
+    return false;
+}
+
 /* Tracers do not say of a communicator that it is between two groups, and
  * define it as one of the group that its process is in. */
 static bool joins_groups(const char *name)
@@ -398,13 +407,25 @@ static bool joins_groups(const char *name)
         "MPI_Intercomm_create", "MPI_Intercomm_create_from_groups",
         "MPI_Comm_spawn",       "MPI_Comm_spawn_multiple",
         "MPI_Comm_accept",      "MPI_Comm_connect",
-        "MPI_Comm_join",
+        "MPI_Comm_join",        NULL,
     };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name + (*name == 'P'), names[i]) == 0)
-            return true;
-    return false;
+    return is_one_of(name, names);
+}
+
+static bool receives(const char *name)
+{
+    static const char *const names[] = {
+        "MPI_Sendrecv",
+        "MPI_Sendrecv_replace",
+        "MPI_Isendrecv",
+        "MPI_Isendrecv_replace",
+        "MPI_Mrecv",
+        "MPI_Imrecv",
+        NULL,
+    };
+
+    return is_one_of(name, names);
 }
 
 static int resolve(reading *r)
@@ -451,6 +472,7 @@ static int resolve(reading *r)
                                       name,
                                       p->of || is_mpi_name(name),
                                       joins_groups(name),
+                                      receives(name),
                                       text_of(r, p->file),
                                       p->line};
     }

@@ -38,6 +38,7 @@ typedef struct otf2_region {
     const char *name;
     bool is_mpi;
     bool joins_groups; /* makes a communicator between two groups */
+    bool receives;     /* may receive what some tracers do not record */
     const char *file;  /* of the source, where it begins at `line`; NULL */
     uint32_t line;
 } otf2_region;
