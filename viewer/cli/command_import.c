@@ -139,7 +139,7 @@ static int import(const import_arguments *a)
         return cli_fail();
     table = scopes_table_create(CLI_LIST(columns));
     if (!table)
-        return cli_fail();
+        return cli_no_memory("for what was imported");
     rows(table, &report);
     err = viewer_table_print(table, a->format, stdout);
     if (!err && a->format == VIEWER_JSON)

@@ -490,6 +490,18 @@ done:
     return err;
 }
 
+/* What cannot be read again cannot be finished. */
+static int metas_check(const importing *m, const eventspace_run *run)
+{
+    for (uint32_t i = 0; i < m->map->process_count; i++) {
+        const eventspace_run_process *p = eventspace_run_process_at(run, i);
+        if (!p->has_meta)
+            return pastset_fail(PASTSET_EIO, "process %s: %s", p->name,
+                                p->problem);
+    }
+    return 0;
+}
+
 /* The run as readers see it. */
 static int align(importing *m, const char *directory)
 {
@@ -499,7 +511,9 @@ static int align(importing *m, const char *directory)
 
     if (err)
         return err;
-    err = scopes_source_open(&source, run);
+    err = metas_check(m, run);
+    if (!err)
+        err = scopes_source_open(&source, run);
     if (!err)
         err = clocks_decide(m, run, source);
     if (source)

@@ -434,8 +434,11 @@ static int use_make(making *m, uint32_t number, const place_nodes *places)
     uint32_t node, edge;
     int err = path ? 0 : no_memory();
 
-    if (!err && asprintf(&name, "%s: %s", m->map->nodes[thread].name, path) < 0)
+    if (!err &&
+        asprintf(&name, "%s: %s", m->map->nodes[thread].name, path) < 0) {
+        name = NULL;
         err = no_memory();
+    }
     if (err)
         goto done;
     snprintf(trace, sizeof(trace), IMPORT_TRACE_FORMAT, use->thread);
