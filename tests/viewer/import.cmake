@@ -18,6 +18,7 @@ if(suites)
   add_test(NAME viewer/import_mpi
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/viewer/import_mpi_test.mjs
                    ${CMAKE_BINARY_DIR}/bin
-                   ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_token.c)
+                   ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_token.c
+                   ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_messages.c)
   set_tests_properties(viewer/import_mpi PROPERTIES TIMEOUT 300)
 endif()

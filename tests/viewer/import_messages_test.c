@@ -546,6 +546,35 @@ Test(messages, are_ambiguous_where_their_lengths_differ)
     json_decref(rows);
 }
 
+/* One thread of rank 1 begins two receives, the other waits for them: in which
+ * order they began is not known, and so not which message was which. */
+Test(messages, are_ambiguous_where_another_thread_began_to_receive)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+    uint32_t helper = otf2_make_helper(m, 1);
+    json_t *rows;
+
+    for (uint32_t i = 0; i < 3; i++) {
+        otf2_enter(m, helper, (1 + 2 * i) * US, "MPI_Irecv");
+        otf2_request(m, helper, (1 + 2 * i) * US, i);
+        otf2_leave(m, helper, (2 + 2 * i) * US, "MPI_Irecv");
+        otf2_call_send(m, 0, (10 + 10 * i) * US, (11 + 10 * i) * US, 1,
+                       i < 2 ? 3 : 4);
+    }
+    for (uint32_t i = 3; i-- > 0;)
+        otf2_call_wait(m, 1, (70 - 10 * i) * US, (71 - 10 * i) * US, 0,
+                       i < 2 ? 3 : 4, i);
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    rows = ask("run", "select * from message where status = 'ambiguous'");
+    cr_expect_eq(json_array_size(rows), 4);
+    json_decref(rows);
+    rows = ask("run", "select tag from message where status = ''");
+    cr_assert_eq(json_array_size(rows), 1);
+    cr_expect_eq(number(json_array_get(rows, 0), "tag"), 4);
+    json_decref(rows);
+}
+
 /* Which of two messages it was that MPI_Mrecv got, is not known. */
 Test(messages, are_ambiguous_where_a_call_without_one_may_have_received_it)
 {

@@ -132,6 +132,7 @@ static int look(importing *m)
     if (!err)
         err = viewer__import_uses_settle(m->uses, m->odd.joined_groups,
                                          m->odd.requests == m->odd.received &&
+                                             m->odd.unbegun == 0 &&
                                              m->odd.silent == 0);
     if (err)
         return err;

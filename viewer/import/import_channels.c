@@ -150,6 +150,12 @@ static bool are_alike(const ranked *sends, const ranked *receives,
     return true;
 }
 
+/* The last may have begun at any time. */
+static bool have_order(const ranked *receives, uint32_t count)
+{
+    return count < 2 || receives[count - 1].posted != UINT64_MAX;
+}
+
 /* All with one tag. Where receives may be missing, nothing says which. */
 static void tag_match(import_channel *channel, const ranked *all,
                       uint32_t count, bool all_ended)
@@ -163,6 +169,7 @@ static void tag_match(import_channel *channel, const ranked *all,
     numbered = are_of_one_thread(all, sent) &&
                are_of_one_thread(all + sent, received) &&
                (sent == received || (all_ended && sent > received)) &&
+               have_order(all + sent, received) &&
                are_alike(all, all + sent, received);
     for (uint32_t i = 0; i < count; i++) {
         channel_end *end = &channel->ends[all[i].at];

@@ -97,7 +97,8 @@ typedef struct otf2_event {
     bool requested;   /* of a receive: by MPI_Irecv */
     uint64_t request; /* of MPI_Irecv: its id, which may be used again */
     uint64_t posted;  /* of a receive: its number in its thread, in the
-                         order in which they began (calls.c) */
+                         order in which they began (calls.c); UINT64_MAX: that
+                         is not known */
 } otf2_event;
 
 /* A non-zero answer ends the walk and is returned. */
