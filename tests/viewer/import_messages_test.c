@@ -614,6 +614,61 @@ Test(messages, are_ambiguous_where_two_threads_of_a_rank_send)
     json_decref(rows);
 }
 
+/* --- damage --- */
+
+/* Some of the bytes that are not zero. */
+static void damage(const char *name, const char *damaged)
+{
+    size_t length;
+    char *bytes = file_read(scratch_file("%s", name), &length);
+    FILE *file = fopen(scratch_file("%s", damaged), "wb");
+
+    for (uint32_t left = 1 + chance(8); left > 0;) {
+        size_t at = chance((uint32_t)length);
+        if (!bytes[at])
+            continue;
+        bytes[at] =
+            (char)(chance(2) ? bytes[at] ^ 1 << chance(8) : (int)chance(256));
+        left--;
+    }
+    cr_assert_eq(fwrite(bytes, 1, length, file), length);
+    fclose(file);
+    free(bytes);
+}
+
+Test(messages, in_damaged_files_are_read_or_left_out)
+{
+    otf2_make *m = otf2_make_begin(scratch_file("trace"), 2, NULL);
+
+    for (uint32_t i = 0; i < 200; i++) {
+        otf2_call_send(m, 0, (10 + 10 * i) * US, (11 + 10 * i) * US, 1, i % 20);
+        otf2_call_receive(m, 1, (12 + 10 * i) * US, (14 + 10 * i) * US, 0,
+                          i % 20);
+    }
+    otf2_make_end(m);
+    import("trace/trace.otf2", "run");
+    free(command_run(0, 60, "cp", scratch_file("run/rank_1.space"),
+                     scratch_file("whole"), NULL));
+    seed = 13;
+    for (int i = 0; i < 25; i++) {
+        const char *const questions[][2] = {{"sql", "select * from message"},
+                                            {"export", "--format=otf2"},
+                                            {"export", "--format=chrome"}};
+        damage("whole", "run/rank_1.space");
+        for (size_t k = 0; k < 3; k++) {
+            command c;
+            command_start(&c, EVENTSPACE, questions[k][0], scratch_file("run"),
+                          questions[k][1], k > 0 ? "--output" : NULL,
+                          scratch_file("out%d.%zu", i, k), NULL);
+            command_wait(&c, 60);
+            cr_expect(c.exit_code == 0 || c.exit_code == 1,
+                      "%d: %s: exit code %d: %s", i, questions[k][0],
+                      c.exit_code, c.output);
+            command_free(&c);
+        }
+    }
+}
+
 /* --- where regions are in the source --- */
 
 Test(messages, and_places_in_the_source_come_back)
