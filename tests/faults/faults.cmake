@@ -13,14 +13,18 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   target_link_libraries(faults_fail PRIVATE ${CMAKE_DL_LIBS})
   add_executable(faults_subject faults/subject.c)
   target_link_libraries(faults_subject PRIVATE eventspace::eventspace)
-  set_target_properties(faults_fail faults_subject PROPERTIES
+  add_executable(faults_trace faults/trace.c viewer/otf2_make.c)
+  target_include_directories(faults_trace PRIVATE ${PROJECT_SOURCE_DIR})
+  target_link_libraries(faults_trace PRIVATE PkgConfig::OTF2)
+  set_target_properties(faults_fail faults_subject faults_trace PROPERTIES
                         LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_test(NAME faults/sweep
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/faults/sweep.mjs --most=3
                    --jobs=6 $<TARGET_FILE:faults_fail>
-                   $<TARGET_FILE:faults_subject> $<TARGET_FILE:eventspace_cli>
+                   $<TARGET_FILE:faults_subject> $<TARGET_FILE:faults_trace>
+                   $<TARGET_FILE:eventspace_cli>
                    ${CMAKE_CURRENT_SOURCE_DIR}/faults
                    ${CMAKE_BINARY_DIR}/tests/faults_sweep)
   set_tests_properties(faults/sweep PROPERTIES TIMEOUT 300)

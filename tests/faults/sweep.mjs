@@ -2,7 +2,7 @@
 // other.
 //
 //     node sweep.mjs [--case=NAME] [--kind=KIND] [--at=N] [--most=N] [--seed=N]
-//                    [--jobs=N] LIBRARY SUBJECT EVENTSPACE MAPS SCRATCH
+//                    [--jobs=N] LIBRARY SUBJECT TRACE EVENTSPACE MAPS SCRATCH
 //
 // A case is a command and the process of it in which calls fail. It is run
 // once to count them, and then once for each. What comes must be the right
@@ -23,7 +23,7 @@ for (const word of process.argv.slice(2)) {
     else
         words.push(word);
 }
-const [library, subject, eventspace, maps, scratch] = words;
+const [library, subject, traced, eventspace, maps, scratch] = words;
 const kinds = ['memory', 'descriptor', 'space', 'write', 'send', 'receive',
                'process'];
 const HANG_MS = 60000; // a busy machine; what hangs does so for ever
@@ -34,7 +34,9 @@ const processes3 = ['', 'h0', 'h1', 'h2'];
 const run = (map) => (out) =>
     [eventspace, 'run', path.join(maps, map), '--output', out, '--', subject];
 const look = (...args) => (out) => [eventspace, ...args.map(
-    (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out))];
+    (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out)
+        .replace('TRACE', path.join(scratch, 'trace', 'trace.otf2'))
+        .replace('IMPORTED', path.join(scratch, 'imported')))];
 const copied = (...args) => (out) => {
     fs.cpSync(path.join(scratch, 'run'), out, {recursive: true});
     return [eventspace, ...args.map((a) => a.replace('COPY', out))];
@@ -63,6 +65,12 @@ const cases = [
     ...['chrome', 'perfetto', 'otf2', 'csv'].map((format) => (
         {name: `export-${format}`, same: true, command: look(
             'export', 'RUN', `--format=${format}`, '--output=OUT')})),
+    {name: 'import', same: true, command: look(
+        'import', 'TRACE', '--output=OUT')},
+    {name: 'messages', same: true, command: look(
+        'sql', 'IMPORTED', 'select * from message')},
+    {name: 'export-messages', same: true, command: look(
+        'export', 'IMPORTED', '--format=otf2', '--output=OUT')},
     {name: 'archive', command: copied('archive', 'COPY')},
     ...['', 'scope', 'scope.h1'].map((process) => (
         {name: `scope-${process || 'launcher'}`, process,
@@ -284,6 +292,13 @@ fs.mkdirSync(scratch, {recursive: true});
 fs.rmSync(path.join(scratch, 'run'), {recursive: true, force: true});
 const first = run('three.dot')(path.join(scratch, 'run'));
 execFileSync(first[0], first.slice(1), {stdio: 'inherit'});
+for (const [program, ...args] of [
+    [traced, path.join(scratch, 'trace')],
+    look('import', 'TRACE', '--output=IMPORTED')('')]) {
+    fs.rmSync(args.at(-1).replace('--output=', ''),
+              {recursive: true, force: true});
+    execFileSync(program, args, {stdio: ['ignore', 'ignore', 'inherit']});
+}
 const plans = [];
 await all(cases.filter((c) => !options.case ||
                               options.case.split(',').includes(c.name)),

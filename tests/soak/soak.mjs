@@ -189,6 +189,7 @@ function courses() {
     add('faults', 3000, () => whole(
         ['node', path.join(source, '../faults/sweep.mjs'), '--jobs=8',
          test('release', 'libfaults_fail.so'), test('release', 'faults_subject'),
+         test('release', 'faults_trace'),
          path.join(build, 'release/bin/eventspace'),
          path.join(source, '../faults'), path.join(scratch, 'faults')], 3000));
     return list;

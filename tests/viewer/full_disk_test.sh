@@ -185,6 +185,18 @@ no_unpack() {
 }
 check "so do unpack, and commands on a packed run" no_unpack
 
+no_import() {
+    "$eventspace" export RUN --format=otf2 -o trace >/dev/null || return 1
+    for kib in 0 40 100 400 900; do
+        fresh 4m
+        full_but_for $kib
+        "$eventspace" import trace/traces.otf2 -o "$disk/RUN" >out 2>err
+        [ $? -eq 1 ] && says "No space left on device" err &&
+            [ "$(ls "$disk")" = ballast ] || return 1
+    done
+}
+check "import says that there is no room, and leaves nothing" no_import
+
 # --- a limit on memory ---
 
 no_temporary() {

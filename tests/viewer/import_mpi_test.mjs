@@ -2,7 +2,7 @@
 // by EZTrace under both MPIs, imported, and its critical path compared with the
 // one worked out by hand.
 //
-//     import_mpi_test.mjs BIN MPI_TOKEN.c
+//     import_mpi_test.mjs BIN MPI_TOKEN.c MPI_MESSAGES.c
 //
 // A token goes around the ranks, and only the one that has it works. Which way
 // the path took also depends on who was preempted when, so it is worked out here
@@ -15,7 +15,7 @@ import {existsSync, mkdtempSync, readdirSync, rmSync} from 'fs';
 import {tmpdir} from 'os';
 import {join, resolve} from 'path';
 
-const [bin, source] = process.argv.slice(2).map(path => resolve(path));
+const [bin, source, messages] = process.argv.slice(2).map(path => resolve(path));
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-import-'));
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 const ranks = 3, rounds = 10;
@@ -151,14 +151,21 @@ function checkMessages(run, traced) {
 
 /* --- both --- */
 
-function check(name, mpicc, mpirun, plugin) {
-  const program = join(folder, name), run = join(folder, `${name}.run`);
-  output(mpicc, '-O1', '-o', program, source);
+// The trace of a program.
+function traceOf(name, from, mpicc, mpirun, plugin) {
+  const program = join(folder, name);
+  output(mpicc, '-O1', '-o', program, from);
   output(mpirun, '-n', `${ranks}`, 'eztrace', '-t', plugin, '-o',
          join(folder, `${name}.traces`), program, `${rounds}`);
   const [inside] = readdirSync(join(folder, `${name}.traces`));
   const trace = join(folder, `${name}.traces`, inside, 'eztrace_log.otf2');
   assert.ok(existsSync(trace));
+  return trace;
+}
+
+function check(name, ...with_) {
+  const run = join(folder, `${name}.run`);
+  const trace = traceOf(name, source, ...with_);
   const report = JSON.parse(eventspace('import', trace, '--output', run,
                                        '--format=json'));
   const count = what => report.find(row => row.what === what)?.count;
@@ -215,5 +222,31 @@ function check(name, mpicc, mpirun, plugin) {
   console.log(`${name}: ${count('operations')} operations, as by hand`);
 }
 
-check('mpich', 'mpicc.mpich', 'mpirun.mpich', 'mpich');
-check('openmpi', 'mpicc.openmpi', 'mpirun.openmpi', 'openmpi');
+/* --- which is which --- */
+
+// No message is taken for another, and those of which all is in the trace are
+// known: at rank 0 and its answers, and two for each rank around the ring.
+function checkKinds(name, ...with_) {
+  const run = join(folder, `${name}.kinds.run`);
+  eventspace('import', traceOf(`${name}.kinds`, messages, ...with_),
+             '--output', run);
+  const rows = JSON.parse(eventspace('sql', run, '--format=json',
+    "select * from message where status = ''"));
+  for (const {bytes, bytes_received, send_thread} of rows) {
+    assert.equal(bytes, bytes_received);
+    assert.equal(bytes % ranks, send_thread);
+  }
+  assert.equal(rows.filter(({tag}) => tag < 2000).length,
+               2 * rounds * (ranks - 1) + 2 * rounds * ranks);
+  assert.equal(rows.length, rows.filter(({tag}) => tag < 2000).length);
+  assert.equal(new Set(rows.map(({communicator}) => communicator)).size, 2);
+  const {number} = JSON.parse(eventspace('sql', run, '--format=json',
+    "select count(*) as number from message where status = 'ambiguous'"))[0];
+  assert.equal(number, 2 * rounds + 4 * rounds); // both ends
+  console.log(`${name}: ${rows.length} messages, each as it was sent`);
+}
+
+for (const mpi of ['mpich', 'openmpi']) {
+  check(mpi, `mpicc.${mpi}`, `mpirun.${mpi}`, mpi);
+  checkKinds(mpi, `mpicc.${mpi}`, `mpirun.${mpi}`, mpi);
+}

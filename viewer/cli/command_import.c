@@ -116,6 +116,10 @@ static void rows(scopes_table *table, const import_report *r)
                "known for whom they waited");
     row_if_any(table, "unfinished receives", unseen,
                "MPI_Irecv of which the trace does not say when it ended");
+    row_if_any(table, "calls without messages", r->silent,
+               "MPI_Sendrecv, MPI_Mrecv: what they sent or received was not "
+               "recorded; other messages with the same tags may be taken for "
+               "that");
     unpaired_row(table, r);
     row_if_any(table, "other events", r->others,
                "of kinds that have no place in a run, such as metrics, OpenMP, "
@@ -135,7 +139,7 @@ static int import(const import_arguments *a)
         return cli_fail();
     table = scopes_table_create(CLI_LIST(columns));
     if (!table)
-        return cli_fail();
+        return cli_no_memory("for what was imported");
     rows(table, &report);
     err = viewer_table_print(table, a->format, stdout);
     if (!err && a->format == VIEWER_JSON)

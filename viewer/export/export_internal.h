@@ -186,8 +186,9 @@ typedef struct viewer__flow {
     uint64_t id; /* from 1 */
     bool remote;
     viewer__end upper, lower;
-    const viewer__event *event;     /* below; of a message NULL */
-    const viewer__message *message; /* NULL: an operation */
+    const viewer__event *event;      /* below; of a message NULL */
+    const viewer__message *message;  /* as it was sent; NULL: an operation */
+    const viewer__message *received; /* as it was received */
 } viewer__flow;
 
 /* A member of a round of a collective. */

@@ -188,16 +188,23 @@ int viewer__messages_claim(viewer__messages *m, const viewer__event *event,
 
 /* --- both ends --- */
 
-static int give(viewer__messages *m, const viewer__message *message,
-                const viewer__end *sent, const viewer__end *received)
+/* An end that was placed. */
+typedef struct placed {
+    const viewer__message *message;
+    const viewer__end *at;
+} placed;
+
+static int give(viewer__messages *m, placed sent, placed received)
 {
     if (!m->sink->flow)
         return 0;
-    return m->sink->flow(m->context, &(viewer__flow){.id = ++*m->flow_count,
-                                                     .remote = true,
-                                                     .upper = *sent,
-                                                     .lower = *received,
-                                                     .message = message});
+    return m->sink->flow(m->context,
+                         &(viewer__flow){.id = ++*m->flow_count,
+                                         .remote = true,
+                                         .upper = *sent.at,
+                                         .lower = *received.at,
+                                         .message = sent.message,
+                                         .received = received.message});
 }
 
 static int wait_for_other(viewer__messages *m, const viewer__message *message,
@@ -225,6 +232,7 @@ static int place(viewer__messages *m, const viewer__message *message,
                  const viewer__end *at)
 {
     waiting *w;
+    placed own, other;
     int err;
 
     if (message->end.key.ordinal == EVENTSPACE_MESSAGE_UNKNOWN)
@@ -235,8 +243,9 @@ static int place(viewer__messages *m, const viewer__message *message,
     if (w->message.end.is_received == message->end.is_received)
         return 0; /* of a damaged file */
     HASH_DEL(m->by_key, w);
-    err = w->message.end.is_received ? give(m, message, at, &w->at)
-                                     : give(m, message, &w->at, at);
+    own = (placed){message, at};
+    other = (placed){&w->message, &w->at};
+    err = message->end.is_received ? give(m, other, own) : give(m, own, other);
     free(w);
     return err;
 }

@@ -83,8 +83,11 @@ static int call_end(walk *w, uint32_t thread, const entered *top, uint64_t end)
     int err = 0;
 
     w->mpi = 0;
-    if (w->partner_count == 0)
+    if (w->partner_count == 0) {
+        w->odd->silent +=
+            top->region != OTF2_NONE && w->trace->regions[top->region].receives;
         return w->visit(thread, &c, w->context);
+    }
     for (size_t i = 0; i < w->partner_count && !err; i++) {
         c.event = &w->partners[i];
         c.what = what_of(c.event);
@@ -195,7 +198,7 @@ static int request(walk *w, const otf2_event *event)
 }
 
 /* MPI gives messages to receives in the order in which these began, but tracers
- * write receives down when they end. */
+ * write receives down when they end. Another thread may have begun it. */
 static int receive(walk *w, uint32_t thread, const otf2_event *event)
 {
     otf2_event received = *event;
@@ -205,7 +208,10 @@ static int receive(walk *w, uint32_t thread, const otf2_event *event)
         w->odd->received++;
         HASH_FIND(hh, w->requests, &event->request, sizeof(event->request), r);
     }
-    received.posted = r ? r->posted : ++w->posted;
+    w->odd->unbegun += event->requested && !r;
+    received.posted = r                  ? r->posted
+                      : event->requested ? UINT64_MAX
+                                         : ++w->posted;
     if (r) {
         HASH_DEL(w->requests, r);
         free(r);

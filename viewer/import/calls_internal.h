@@ -45,7 +45,10 @@ typedef struct calls_odd {
     uint64_t open;           /* regions that were entered and not left */
     uint64_t requests;       /* MPI_Irecv that began */
     uint64_t received;       /* of these, that ended */
-    bool joined_groups;      /* a communicator between two groups was made */
+    uint64_t unbegun;        /* that ended and did not begin in their thread */
+    uint64_t silent;    /* calls in which a message may have been received, and
+                           none    was recorded */
+    bool joined_groups; /* a communicator between two groups was made */
 } calls_odd;
 
 /* Errors: those of viewer__otf2_trace_walk; PASTSET_ENOMEM. `odd` may be NULL.

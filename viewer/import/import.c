@@ -4,6 +4,7 @@
  * are aligned by all messages at once. */
 #include "viewer/import/import.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +26,9 @@
 #define SPACE_BYTES (UINT64_C(64) << 20)
 #define THREAD_BYTES (UINT64_C(1) << 20)
 
-#define COUNTER_FORMAT "otf2 %.100s"
+/* Of a trace: of two, which may have the same map, nobody takes the clock or
+ * the communicators of one for those of the other. */
+#define COUNTER_FORMAT "otf2 %" PRIx64 " %.80s"
 
 /* What is written of a thread. */
 typedef struct thread_out {
@@ -55,22 +58,13 @@ static int no_memory(void)
 
 /* --- what there is --- */
 
-static bool is_message(const importing *m, uint32_t use)
-{
-    const import_use *u = viewer__import_uses_at(m->uses, use);
-
-    return viewer__import_uses_place(m->uses, u->place)->key.kind ==
-           PLACE_CHANNEL;
-}
-
-static int count_use(uint32_t use, uint32_t ordinal, void *context)
+static int count_use(const import_given *given, void *context)
 {
     importing *m = context;
-    thread_out *t = &m->threads[viewer__import_uses_at(m->uses, use)->thread];
+    thread_out *t = &m->threads[given->thread];
 
-    (void)ordinal;
     t->operation_count++;
-    t->message_count += is_message(m, use);
+    t->message_count += given->is_message;
     return 0;
 }
 
@@ -87,30 +81,6 @@ static int look_at(uint32_t thread, const mpi_call *call, void *context)
         return 0;
     }
     return viewer__import_uses_of(m->uses, thread, call, count_use, m);
-}
-
-/* For the order of receives alone. */
-static int look_again(uint32_t thread, const mpi_call *call, void *context)
-{
-    importing *m = context;
-
-    return call->what == CALL_REGION
-               ? 0
-               : viewer__import_uses_of(m->uses, thread, call, count_use, m);
-}
-
-static int settle(importing *m)
-{
-    bool again;
-    int err =
-        viewer__import_uses_settle(m->uses, m->odd.joined_groups,
-                                   m->odd.requests == m->odd.received, &again);
-
-    for (uint32_t i = 0; i < m->trace->thread_count && !err && again; i++)
-        err = viewer__calls_walk(m->trace, i, look_again, m, NULL);
-    if (!err)
-        viewer__import_uses_settled(m->uses);
-    return err;
 }
 
 static void report_uses(importing *m)
@@ -159,9 +129,11 @@ static int look(importing *m)
         m->threads[i].begin = UINT64_MAX;
         err = viewer__calls_walk(m->trace, i, look_at, m, &m->odd);
     }
-    if (err)
-        return err;
-    err = settle(m);
+    if (!err)
+        err = viewer__import_uses_settle(m->uses, m->odd.joined_groups,
+                                         m->odd.requests == m->odd.received &&
+                                             m->odd.unbegun == 0 &&
+                                             m->odd.silent == 0);
     if (err)
         return err;
     m->report->processes = m->trace->process_count;
@@ -171,6 +143,7 @@ static int look(importing *m)
     m->report->open = m->odd.open;
     m->report->requests = m->odd.requests;
     m->report->requests_ended = m->odd.received;
+    m->report->silent = m->odd.silent;
     report_uses(m);
     return 0;
 }
@@ -185,14 +158,14 @@ static int trace_element(importing *m, pastset_element **out, const char *name,
 }
 
 /* What of a call was sent or received, beside its trace tuple. */
-static int write_message(importing *m, uint32_t use, uint32_t ordinal)
+static int write_message(importing *m, const import_given *given)
 {
-    const import_use *u = viewer__import_uses_at(m->uses, use);
+    const import_use *u = viewer__import_uses_at(m->uses, given->use);
     const otf2_event *event = m->call->event;
     thread_out *t = &m->threads[u->thread];
     eventspace_message tuple = {.tick = event->ticks,
                                 .bytes = event->bytes,
-                                .ordinal = ordinal,
+                                .ordinal = given->ordinal,
                                 .call = t->operation,
                                 .tag = (int32_t)event->tag,
                                 .kind = u->role == USE_WRITES
@@ -209,23 +182,23 @@ static int write_message(importing *m, uint32_t use, uint32_t ordinal)
                                PASTSET_NOWAIT, NULL);
 }
 
-static int write_use(uint32_t use, uint32_t ordinal, void *context)
+static int write_use(const import_given *given, void *context)
 {
     static const uint16_t verbs[] = {PASTSET_WRITE, PASTSET_OBSERVE,
                                      PASTSET_EXCHANGE, PASTSET_READ};
     importing *m = context;
-    const import_use *u = viewer__import_uses_at(m->uses, use);
+    const import_use *u = viewer__import_uses_at(m->uses, given->use);
     thread_out *t = &m->threads[u->thread];
     uint64_t bytes = m->call->event ? m->call->event->bytes : 0;
     eventspace_trace tuple = {.start = m->call->start,
                               .end = m->call->end,
-                              .collector = use,
+                              .collector = given->use,
                               .thread = u->thread,
                               .sequence = ++t->operation,
                               .bytes = bytes > UINT32_MAX ? UINT32_MAX
                                                           : (uint32_t)bytes,
                               .operation = verbs[u->role]};
-    int err = is_message(m, use) ? write_message(m, use, ordinal) : 0;
+    int err = given->is_message ? write_message(m, given) : 0;
 
     return err ? err : eventspace_run_writer_trace(t->operations, &tuple);
 }
@@ -406,7 +379,7 @@ static void meta_make(const importing *m, uint32_t process,
     meta->start_wall_ns = wall_ns(m, begin);
     snprintf(meta->eventspace, sizeof(meta->eventspace), "import");
     snprintf(meta->tick_source, sizeof(meta->tick_source), "otf2");
-    snprintf(meta->counter, sizeof(meta->counter), COUNTER_FORMAT,
+    snprintf(meta->counter, sizeof(meta->counter), COUNTER_FORMAT, m->trace->id,
              m->map->processes[process].name);
 }
 
@@ -442,7 +415,8 @@ static int metas_share(importing *m, const eventspace_run *run)
     m->report->one_clock = true;
     for (uint32_t i = 0; i < m->map->process_count && !err; i++) {
         eventspace_meta meta = eventspace_run_process_at(run, i)->meta;
-        snprintf(meta.counter, sizeof(meta.counter), COUNTER_FORMAT, "all");
+        snprintf(meta.counter, sizeof(meta.counter), COUNTER_FORMAT,
+                 m->trace->id, "all");
         err = meta_finish(m, i, &meta);
     }
     return err;
@@ -517,6 +491,18 @@ done:
     return err;
 }
 
+/* What cannot be read again cannot be finished. */
+static int metas_check(const importing *m, const eventspace_run *run)
+{
+    for (uint32_t i = 0; i < m->map->process_count; i++) {
+        const eventspace_run_process *p = eventspace_run_process_at(run, i);
+        if (!p->has_meta)
+            return pastset_fail(PASTSET_EIO, "process %s: %s", p->name,
+                                p->problem);
+    }
+    return 0;
+}
+
 /* The run as readers see it. */
 static int align(importing *m, const char *directory)
 {
@@ -526,7 +512,9 @@ static int align(importing *m, const char *directory)
 
     if (err)
         return err;
-    err = scopes_source_open(&source, run);
+    err = metas_check(m, run);
+    if (!err)
+        err = scopes_source_open(&source, run);
     if (!err)
         err = clocks_decide(m, run, source);
     if (source)

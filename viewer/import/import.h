@@ -40,6 +40,7 @@ typedef struct import_report {
     /* Of `operations`, those that are not matched (import_uses_internal.h). */
     uint64_t sent_only, received_only, joined_only;
     uint64_t requests, requests_ended; /* of MPI_Irecv */
+    uint64_t silent;    /* calls such as MPI_Sendrecv without a message */
     bool one_clock;     /* no message contradicts the times of the trace */
     int64_t shift_ns;   /* else: by how much a clock was moved at most */
     uint64_t unaligned; /* else: processes whose clocks no message aligns */

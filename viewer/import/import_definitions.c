@@ -1,6 +1,7 @@
 /* import_definitions.c - see import_definitions_internal.h. */
 #include "viewer/import/import_definitions_internal.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -286,15 +287,19 @@ int viewer__import_define_operation(import_definitions *d, uint32_t region,
                                 .name = d->trace->regions[name].name});
 }
 
-/* What it is known by in all processes is its number in the trace. */
+/* What it is known by in all processes is its number in the trace, and that is
+ * the trace's. */
 static int define_communicator(import_definitions *d, uint32_t comm,
                                uint32_t *id)
 {
+    char key[48];
     int err;
 
     if (is_known(d, &d->comms[comm], id))
         return 0;
-    err = attribute_number(d, "key", d->trace->comms[comm].id);
+    snprintf(key, sizeof(key), "%" PRIx64 " %" PRIu64, d->trace->id,
+             d->trace->comms[comm].id);
+    err = eventspace_attributes_add(&d->attributes, "key", key, false);
     if (err)
         return err;
     *id = d->own++;

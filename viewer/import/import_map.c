@@ -241,18 +241,31 @@ static const char *call_name(const making *m, const place_key *key)
                                     : m->trace->regions[key->region].name;
 }
 
-static char *place_name(const making *m, const place_key *key)
+/* " tag 7", if all messages of the place have it. */
+static const char *tag_name(const making *m, uint32_t place, char *text,
+                            size_t size)
 {
+    int32_t tag;
+
+    *text = 0;
+    if (viewer__import_place_tag(m->uses, place, &tag))
+        snprintf(text, size, " tag %d", (int)tag);
+    return text;
+}
+
+static char *place_name(const making *m, uint32_t place)
+{
+    const place_key *key = &viewer__import_uses_place(m->uses, place)->key;
     const char *comm = key->kind == PLACE_CALLS ? "" : comm_name(m, key);
     const char *on = *comm ? " on " : "";
-    char *name = NULL;
+    char *name = NULL, tag[32];
     int length = -1;
 
     switch (key->kind) {
     case PLACE_CHANNEL:
-        length =
-            asprintf(&name, "%s to %s tag %d%s%s", process_name(m, key->from),
-                     process_name(m, key->to), (int)key->tag, on, comm);
+        length = asprintf(&name, "%s to %s%s%s%s", process_name(m, key->from),
+                          process_name(m, key->to),
+                          tag_name(m, place, tag, sizeof(tag)), on, comm);
         break;
     case PLACE_ROOTED:
         length = asprintf(
@@ -277,15 +290,15 @@ static char *path_name(const making *m, const import_use *use)
     const char *comm = key->kind == PLACE_CALLS ? "" : comm_name(m, key);
     const char *on = *comm ? " on " : "";
     bool writes = use->role == USE_WRITES;
-    char *name = NULL;
+    char *name = NULL, tag[32];
     int length = -1;
 
     switch (key->kind) {
     case PLACE_CHANNEL:
-        length = asprintf(&name, "%s %s tag %d%s%s",
-                          writes ? "send to" : "receive from",
-                          process_name(m, writes ? key->to : key->from),
-                          (int)key->tag, on, comm);
+        length =
+            asprintf(&name, "%s %s%s%s%s", writes ? "send to" : "receive from",
+                     process_name(m, writes ? key->to : key->from),
+                     tag_name(m, use->place, tag, sizeof(tag)), on, comm);
         break;
     case PLACE_ROOTED:
         length =
@@ -294,7 +307,7 @@ static char *path_name(const making *m, const import_use *use)
                      process_name(m, writes ? key->to : key->from), on, comm);
         break;
     case PLACE_COLLECTIVE:
-        return place_name(m, key);
+        return place_name(m, use->place);
     default:
         return strdup(call_name(m, key));
     }
@@ -320,25 +333,41 @@ static int element_make(making *m, uint32_t process, const char *name,
     return err ? err : node_set(m, *out, "policy", "grow");
 }
 
+/* What is written and what is read, if any is, without saying that the one is
+ * the other. */
+static int apart_make(making *m, const import_place *place, uint32_t home,
+                      const char *name, place_nodes *out)
+{
+    const struct {
+        const char *what;
+        bool is_needed;
+        uint32_t *node;
+    } two[] = {{"sent", place->writers > 0, &out->upper},
+               {"received", place->takers > 0, &out->taken}};
+    int err = 0;
+
+    for (int i = 0; i < 2 && !err; i++) {
+        char *own;
+        if (!two[i].is_needed)
+            continue;
+        if (asprintf(&own, "%s (%s)", name, two[i].what) < 0)
+            return no_memory();
+        err = element_make(m, home, own, two[i].node);
+        free(own);
+    }
+    return err;
+}
+
 static int channel_make(making *m, const import_place *place, const char *name,
                         place_nodes *out)
 {
     uint32_t home = m->trace->threads[place->key.to].process;
-    char *received;
     int err;
 
-    if (viewer__import_place_is_matched(place)) {
-        err = element_make(m, home, name, &out->upper);
-        out->taken = out->upper;
-        return err;
-    }
+    if (!viewer__import_place_is_matched(place))
+        return apart_make(m, place, home, name, out);
     err = element_make(m, home, name, &out->upper);
-    if (err)
-        return err;
-    if (asprintf(&received, "%s (received)", name) < 0)
-        return no_memory();
-    err = element_make(m, home, received, &out->taken);
-    free(received);
+    out->taken = out->upper;
     return err;
 }
 
@@ -371,9 +400,10 @@ static int collective_make(making *m, const import_place *place,
     return err;
 }
 
-static int place_make(making *m, const import_place *place, place_nodes *out)
+static int place_make(making *m, uint32_t number, place_nodes *out)
 {
-    char *name = place_name(m, &place->key);
+    const import_place *place = viewer__import_uses_place(m->uses, number);
+    char *name = place_name(m, number);
     int err = name ? 0 : no_memory();
 
     if (!err) {
@@ -404,8 +434,11 @@ static int use_make(making *m, uint32_t number, const place_nodes *places)
     uint32_t node, edge;
     int err = path ? 0 : no_memory();
 
-    if (!err && asprintf(&name, "%s: %s", m->map->nodes[thread].name, path) < 0)
+    if (!err &&
+        asprintf(&name, "%s: %s", m->map->nodes[thread].name, path) < 0) {
+        name = NULL;
         err = no_memory();
+    }
     if (err)
         goto done;
     snprintf(trace, sizeof(trace), IMPORT_TRACE_FORMAT, use->thread);
@@ -454,7 +487,7 @@ int viewer__import_map_make(paths_map **out, const otf2_trace *trace,
     if (!err)
         err = threads_make(&m);
     for (uint32_t i = 0; i < count && !err; i++)
-        err = place_make(&m, viewer__import_uses_place(uses, i), &places[i]);
+        err = place_make(&m, i, &places[i]);
     for (uint32_t i = 0; i < viewer__import_uses_count(uses) && !err; i++)
         err = use_make(&m, i, places);
     free(places);

@@ -12,6 +12,7 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "viewer/import/import_channels_internal.h"
 
 typedef struct use_key {
     uint32_t place, thread, role;
@@ -28,11 +29,6 @@ typedef struct known_use {
     use_key key;
     import_use shown;
     uint32_t number;
-    uint64_t posted; /* the last */
-    uint64_t *order; /* when receives that ended in another order began,
-                        ascending; NULL: in that of their begins */
-    size_t order_count;
-    uint32_t given; /* once all is settled: messages */
     bool *failed;
     UT_hash_handle hh;
 } known_use;
@@ -49,7 +45,10 @@ struct import_uses {
     known_use *uses, **use_list;
     uint32_t use_count;
     known_rank *ranks; /* by communicator */
-    enum { COUNTING, ORDERING, SETTLED } state;
+    import_channels *channels;
+    uint32_t *lanes; /* their places */
+    bool joined_groups;
+    bool settled;
 };
 
 import_uses *viewer__import_uses_make(const otf2_trace *trace)
@@ -60,8 +59,9 @@ import_uses *viewer__import_uses_make(const otf2_trace *trace)
         return NULL;
     uses->trace = trace;
     uses->ranks = calloc(trace->comm_count + 1u, sizeof(*uses->ranks));
-    if (!uses->ranks) {
-        free(uses);
+    uses->channels = viewer__import_channels_make();
+    if (!uses->ranks || !uses->channels) {
+        viewer__import_uses_destroy(uses);
         return NULL;
     }
     for (uint32_t i = 0; i < trace->comm_count; i++)
@@ -77,13 +77,13 @@ void viewer__import_uses_destroy(import_uses *uses)
     HASH_CLEAR(hh, uses->uses);
     for (uint32_t i = 0; i < uses->place_count; i++)
         free(uses->place_list[i]);
-    for (uint32_t i = 0; i < uses->use_count; i++) {
-        free(uses->use_list[i]->order);
+    for (uint32_t i = 0; i < uses->use_count; i++)
         free(uses->use_list[i]);
-    }
+    viewer__import_channels_destroy(uses->channels);
     free(uses->place_list);
     free(uses->use_list);
     free(uses->ranks);
+    free(uses->lanes);
     free(uses);
 }
 
@@ -113,9 +113,25 @@ bool viewer__import_place_is_matched(const import_place *place)
     return place->matched;
 }
 
+bool viewer__import_place_tag(const import_uses *uses, uint32_t place,
+                              int32_t *tag)
+{
+    const place_key *key = &uses->place_list[place]->shown.key;
+    const import_lane *lane = &uses->channels->lanes[key->lane];
+
+    *tag = (int32_t)lane->tag;
+    return lane->has_tag;
+}
+
 static int no_memory(void)
 {
     return pastset_no_memory("for what threads communicate by");
+}
+
+/* Of a call that was not there when all were counted. */
+static int changed(void)
+{
+    return pastset_fail(PASTSET_EFORMAT, "the trace changes while it is read");
 }
 
 static int place_find(import_uses *u, const place_key *key, uint32_t *out)
@@ -128,6 +144,8 @@ static int place_find(import_uses *u, const place_key *key, uint32_t *out)
         *out = p->number;
         return 0;
     }
+    if (u->settled)
+        return changed();
     list = pastset_array_grow(u->place_list, u->place_count, sizeof(*list));
     p = calloc(1, sizeof(*p));
     if (list)
@@ -159,6 +177,8 @@ static int use_find(import_uses *u, const use_key *key, known_use **out)
     *out = use;
     if (use)
         return 0;
+    if (u->settled)
+        return changed();
     list = pastset_array_grow(u->use_list, u->use_count, sizeof(*list));
     use = calloc(1, sizeof(*use));
     if (list)
@@ -223,93 +243,96 @@ static int joins_check(import_uses *u)
     return 0;
 }
 
-static bool is_matched(const import_uses *u, const import_place *place,
-                       bool joined_groups)
+/* Where ranks may be others than the trace says, nothing is known. */
+static bool has_ranks(const import_uses *u, uint32_t comm)
 {
-    const otf2_comm *comm;
-
-    if (place->key.kind == PLACE_CALLS)
-        return false;
-    comm = &u->trace->comms[place->key.comm];
-    if (comm->derived && joined_groups)
-        return false;
-    if (place->key.kind == PLACE_COLLECTIVE)
-        return place->joiners == comm->member_count;
-    return place->written == place->taken && place->writers == 1 &&
-           place->takers == 1 && !place->disordered;
+    return !(u->trace->comms[comm].derived && u->joined_groups);
 }
 
-/* Of a channel. Where receives may be missing, nothing says which. */
-static bool is_numbered(const import_uses *u, const import_place *place,
-                        bool joined_groups, bool all_ended)
+static bool is_matched(const import_uses *u, const import_place *place)
 {
-    bool alone = place->writers <= 1 && place->takers <= 1;
+    switch (place->key.kind) {
+    case PLACE_COLLECTIVE:
+        return has_ranks(u, place->key.comm) &&
+               place->joiners == u->trace->comms[place->key.comm].member_count;
+    case PLACE_ROOTED:
+        return has_ranks(u, place->key.comm) &&
+               place->written == place->taken && place->writers == 1 &&
+               place->takers == 1;
+    default:
+        return false;
+    }
+}
 
-    return place->key.kind == PLACE_CHANNEL && alone &&
-           !(u->trace->comms[place->key.comm].derived && joined_groups) &&
-           (place->written == place->taken ||
-            (all_ended && place->written > place->taken));
+static bool is_known(const channel_key *key, const void *context)
+{
+    return has_ranks(context, key->comm);
+}
+
+/* A place for each lane. */
+static int lanes_place(import_uses *u)
+{
+    const import_channels *c = u->channels;
+    int err = 0;
+
+    u->lanes = calloc(c->lane_count + 1u, sizeof(*u->lanes));
+    if (!u->lanes)
+        return no_memory();
+    for (uint32_t i = 0; i < c->lane_count && !err; i++) {
+        const channel_key *channel = &c->items[c->lanes[i].channel]->key;
+        place_key key = {.kind = PLACE_CHANNEL,
+                         .comm = channel->comm,
+                         .from = channel->from,
+                         .to = channel->to,
+                         .lane = i};
+        err = place_find(u, &key, &u->lanes[i]);
+        if (!err)
+            u->place_list[u->lanes[i]]->shown.matched = c->lanes[i].is_matched;
+    }
+    return err;
+}
+
+static int end_find(import_uses *u, const channel_end *end, known_use **out)
+{
+    use_key key = {u->lanes[end->lane], end->thread,
+                   end->is_received ? USE_TAKES : USE_WRITES};
+
+    return use_find(u, &key, out);
+}
+
+static int channel_settle(import_uses *u, const import_channel *channel)
+{
+    known_use *use;
+    int err = 0;
+
+    for (uint32_t i = 0; i < channel->count && !err; i++) {
+        err = end_find(u, &channel->ends[i], &use);
+        if (!err)
+            use->shown.count++;
+    }
+    return err;
 }
 
 int viewer__import_uses_settle(import_uses *u, bool joined_groups,
-                               bool all_ended, bool *again)
+                               bool all_ended)
 {
-    u->state = SETTLED;
-    *again = false;
+    int err;
+
+    u->joined_groups = joined_groups;
     for (uint32_t i = 0; i < u->place_count; i++) {
         import_place *place = &u->place_list[i]->shown;
-        place->matched = is_matched(u, place, joined_groups);
-        place->numbered = is_numbered(u, place, joined_groups, all_ended);
-        if (place->numbered && place->disordered)
-            *again = true;
+        place->matched = is_matched(u, place);
     }
-    if (*again)
-        u->state = ORDERING;
-    return joins_check(u);
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-
-    return *x < *y ? -1 : *x > *y;
-}
-
-void viewer__import_uses_settled(import_uses *u)
-{
-    for (uint32_t i = 0; i < u->use_count; i++) {
-        known_use *use = u->use_list[i];
-        if (use->order)
-            qsort(use->order, use->order_count, sizeof(*use->order), by_number);
-    }
-    u->state = SETTLED;
-}
-
-static int order_add(known_use *use, uint64_t posted)
-{
-    uint64_t *more =
-        pastset_array_grow(use->order, use->order_count, sizeof(*more));
-
-    if (!more)
-        return no_memory();
-    use->order = more;
-    more[use->order_count++] = posted;
-    return 0;
-}
-
-/* The number of a message among those of a use. */
-static uint32_t ordinal_of(known_use *use, const import_place *place,
-                           uint64_t posted)
-{
-    const uint64_t *found;
-
-    if (!place->numbered)
-        return OTF2_NONE;
-    if (!use->order)
-        return use->given++;
-    found = bsearch(&posted, use->order, use->order_count, sizeof(posted),
-                    by_number);
-    return found ? (uint32_t)(found - use->order) : OTF2_NONE;
+    err = joins_check(u);
+    if (!err)
+        err =
+            viewer__import_channels_match(u->channels, all_ended, is_known, u);
+    if (!err)
+        err = lanes_place(u);
+    for (uint32_t i = 0; i < u->channels->count && !err; i++)
+        err = channel_settle(u, u->channels->items[i]);
+    u->settled = true;
+    return err;
 }
 
 /* --- what a call is --- */
@@ -319,15 +342,14 @@ typedef struct giving {
     import_use_each *each;
     void *context;
     uint32_t thread;
-    uint64_t posted; /* of a receive */
-    uint32_t rank;   /* in a collective */
+    uint32_t rank; /* in a collective */
 } giving;
 
 static int give(const giving *g, const place_key *key, use_role role)
 {
     import_place *place;
     known_use *use;
-    uint32_t number = 0, ordinal = OTF2_NONE;
+    uint32_t number = 0;
     int err = place_find(g->uses, key, &number);
 
     if (!err)
@@ -335,23 +357,38 @@ static int give(const giving *g, const place_key *key, use_role role)
     if (err)
         return err;
     place = &g->uses->place_list[number]->shown;
-    if (g->uses->state == COUNTING) {
+    if (!g->uses->settled) {
         place->written += role == USE_WRITES;
         place->taken += role == USE_TAKES;
         place->joined += role == USE_JOINS;
-        place->disordered |= g->posted < use->posted;
-        use->posted = g->posted;
         use->shown.rank = g->rank;
         use->shown.count++;
     }
-    if (g->uses->state == ORDERING && place->numbered && place->disordered &&
-        role == USE_TAKES)
-        return order_add(use, g->posted);
-    if (g->uses->state == SETTLED && key->kind == PLACE_CHANNEL)
-        ordinal = ordinal_of(use, place, g->posted);
-    return g->uses->state == ORDERING
-               ? 0
-               : g->each(use->number, ordinal, g->context);
+    return g->each(&(import_given){g->thread, false, use->number, OTF2_NONE},
+                   g->context);
+}
+
+/* One end of a message. */
+static int give_end(const giving *g, const channel_key *key,
+                    const channel_end *end)
+{
+    import_given given = {g->thread, true, OTF2_NONE, OTF2_NONE};
+    known_use *use;
+    int err;
+
+    if (!g->uses->settled) {
+        err = viewer__import_channels_note(g->uses->channels, key, end);
+        return err ? err : g->each(&given, g->context);
+    }
+    end = viewer__import_channels_next(g->uses->channels, key, end);
+    if (!end)
+        return changed();
+    err = end_find(g->uses, end, &use);
+    if (err)
+        return err;
+    given.use = use->number;
+    given.ordinal = end->ordinal;
+    return g->each(&given, g->context);
 }
 
 static int give_alone(const giving *g, uint32_t region)
@@ -414,23 +451,23 @@ static uint32_t own(const giving *g, const otf2_event *event)
     return comm ? member(g, comm, rank_of(g, event->comm)) : OTF2_NONE;
 }
 
-static int give_message(giving *g, const mpi_call *call)
+static int give_message(const giving *g, const mpi_call *call)
 {
     const otf2_event *event = call->event;
     const otf2_comm *comm = comm_of(g, event);
     bool sends = call->what == CALL_SENDS;
     uint32_t me = own(g, event);
     uint32_t peer = comm ? member(g, comm, event->rank) : OTF2_NONE;
-    place_key key = {.kind = PLACE_CHANNEL,
-                     .comm = event->comm,
-                     .from = sends ? me : peer,
-                     .to = sends ? peer : me,
-                     .tag = event->tag};
+    channel_key key = {event->comm, sends ? me : peer, sends ? peer : me};
+    channel_end end = {.thread = g->thread,
+                       .tag = event->tag,
+                       .is_received = !sends,
+                       .bytes = (uint32_t)event->bytes,
+                       .posted = event->posted};
 
     if (peer == OTF2_NONE || me == OTF2_NONE)
         return give_alone(g, call->region);
-    g->posted = event->posted;
-    return give(g, &key, sends ? USE_WRITES : USE_TAKES);
+    return give_end(g, &key, &end);
 }
 
 /* --- collectives --- */
@@ -548,7 +585,7 @@ int viewer__import_uses_of(import_uses *uses, uint32_t thread,
                            const mpi_call *call, import_use_each *each,
                            void *context)
 {
-    giving g = {uses, each, context, thread, 0, 0};
+    giving g = {uses, each, context, thread, 0};
 
     switch (call->what) {
     case CALL_SENDS:

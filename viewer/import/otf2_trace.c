@@ -54,7 +54,10 @@ typedef struct reading {
     uint64_t handled;
 } reading;
 
-static char said[512]; /* by the library, of the last failure */
+/* By the library, of the last failure. It does not say that it had no memory
+ * for what it makes. */
+static char said[512];
+static bool has_said;
 
 static OTF2_ErrorCode note_error(void *data, const char *file, uint64_t line,
                                  const char *function, OTF2_ErrorCode code,
@@ -68,6 +71,7 @@ static OTF2_ErrorCode note_error(void *data, const char *file, uint64_t line,
     (void)function;
     if (format)
         vsnprintf(text, sizeof(text), format, arguments);
+    has_said |= code != OTF2_WARNING && code != OTF2_DEPRECATED;
     if (code != OTF2_WARNING && code != OTF2_DEPRECATED)
         snprintf(said, sizeof(said), "%s%s%s", OTF2_Error_GetDescription(code),
                  *text ? ": " : "", text);
@@ -77,6 +81,22 @@ static OTF2_ErrorCode note_error(void *data, const char *file, uint64_t line,
 static int no_memory(void)
 {
     return pastset_no_memory("to read a trace");
+}
+
+/* Before what `failed` shall speak of. */
+static void begin_to_listen(void)
+{
+    snprintf(said, sizeof(said), "it is not a trace in this format");
+    has_said = false;
+}
+
+/* `made`: all that the library should make is there. */
+static int failed(bool made, OTF2_ErrorCode code, const char *what)
+{
+    if ((!made && !has_said) || code == OTF2_ERROR_MEM_ALLOC_FAILED ||
+        code == OTF2_ERROR_MEM_FAULT || code == OTF2_ERROR_ENOMEM)
+        return no_memory();
+    return pastset_fail(PASTSET_EFORMAT, "%s%s", what, said);
 }
 
 /* --- definitions --- */
@@ -96,14 +116,13 @@ static OTF2_CallbackCode on_string(void *data, OTF2_StringRef self,
                                    const char *text)
 {
     reading *r = data;
-    char *copy = strdup(text ? text : "");
+    string *added;
 
-    if (!copy) {
-        r->err = no_memory();
-        return OTF2_CALLBACK_INTERRUPT;
-    }
-    ADD(r, r->strings, r->string_count, (string){self, copy});
-    return OTF2_CALLBACK_SUCCESS;
+    ADD(r, r->strings, r->string_count, (string){self, NULL});
+    added = &r->strings[r->string_count - 1];
+    added->text = strdup(text ? text : "");
+    r->err = added->text ? 0 : no_memory();
+    return r->err ? OTF2_CALLBACK_INTERRUPT : OTF2_CALLBACK_SUCCESS;
 }
 
 static OTF2_CallbackCode on_clock(void *data, uint64_t resolution,
@@ -178,6 +197,20 @@ on_region(void *data, OTF2_RegionRef self, OTF2_StringRef name,
     return OTF2_CALLBACK_SUCCESS;
 }
 
+static OTF2_CallbackCode members_copy(reading *r, group *to,
+                                      const uint64_t *members)
+{
+    to->members = malloc((to->count + (size_t)1) * sizeof(*to->members));
+    if (!to->members) {
+        to->count = 0;
+        r->err = no_memory();
+        return OTF2_CALLBACK_INTERRUPT;
+    }
+    if (to->count)
+        memcpy(to->members, members, to->count * sizeof(*to->members));
+    return OTF2_CALLBACK_SUCCESS;
+}
+
 static OTF2_CallbackCode on_group(void *data, OTF2_GroupRef self,
                                   OTF2_StringRef name, OTF2_GroupType type,
                                   OTF2_Paradigm paradigm, OTF2_GroupFlag flags,
@@ -192,20 +225,13 @@ static OTF2_CallbackCode on_group(void *data, OTF2_GroupRef self,
         (type != OTF2_GROUP_TYPE_COMM_LOCATIONS &&
          type != OTF2_GROUP_TYPE_COMM_GROUP && !g.is_self))
         return OTF2_CALLBACK_SUCCESS;
-    g.members = malloc((count + (size_t)1) * sizeof(*g.members));
-    if (!g.members) {
-        r->err = no_memory();
-        return OTF2_CALLBACK_INTERRUPT;
-    }
-    if (count)
-        memcpy(g.members, members, count * sizeof(*g.members));
     if (type == OTF2_GROUP_TYPE_COMM_LOCATIONS) {
         free(r->locations.members);
         r->locations = g;
-        return OTF2_CALLBACK_SUCCESS;
+        return members_copy(r, &r->locations, members);
     }
     ADD(r, r->groups, r->group_count, g);
-    return OTF2_CALLBACK_SUCCESS;
+    return members_copy(r, &r->groups[r->group_count - 1], members);
 }
 
 static OTF2_CallbackCode on_comm(void *data, OTF2_CommRef self,
@@ -230,10 +256,11 @@ static int definitions_read(reading *r)
     OTF2_GlobalDefReader *definitions =
         OTF2_Reader_GetGlobalDefReader(r->reader);
     OTF2_GlobalDefReaderCallbacks *calls = OTF2_GlobalDefReaderCallbacks_New();
+    bool made = definitions && calls;
     uint64_t read;
-    OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
+    OTF2_ErrorCode code = OTF2_ERROR_INVALID;
 
-    if (definitions && calls) {
+    if (made) {
         OTF2_GlobalDefReaderCallbacks_SetStringCallback(calls, on_string);
         OTF2_GlobalDefReaderCallbacks_SetClockPropertiesCallback(calls,
                                                                  on_clock);
@@ -253,9 +280,7 @@ static int definitions_read(reading *r)
         OTF2_GlobalDefReaderCallbacks_Delete(calls);
     if (r->err)
         return r->err;
-    return code == OTF2_SUCCESS
-               ? 0
-               : pastset_fail(PASTSET_EFORMAT, "its definitions: %s", said);
+    return code == OTF2_SUCCESS ? 0 : failed(made, code, "its definitions: ");
 }
 
 /* --- what they refer to --- */
@@ -390,6 +415,15 @@ static bool is_mpi_name(const char *name)
     return strncmp(name, "MPI_", 4) == 0 || strncmp(name, "PMPI_", 5) == 0;
 }
 
+/* `names` end with NULL. */
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(name + (*name == 'P'), *names) == 0)
+            return true;
+    return false;
+}
+
 /* Tracers do not say of a communicator that it is between two groups, and
  * define it as one of the group that its process is in. */
 static bool joins_groups(const char *name)
@@ -398,13 +432,25 @@ static bool joins_groups(const char *name)
         "MPI_Intercomm_create", "MPI_Intercomm_create_from_groups",
         "MPI_Comm_spawn",       "MPI_Comm_spawn_multiple",
         "MPI_Comm_accept",      "MPI_Comm_connect",
-        "MPI_Comm_join",
+        "MPI_Comm_join",        NULL,
     };
 
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-        if (strcmp(name + (*name == 'P'), names[i]) == 0)
-            return true;
-    return false;
+    return is_one_of(name, names);
+}
+
+static bool receives(const char *name)
+{
+    static const char *const names[] = {
+        "MPI_Sendrecv",
+        "MPI_Sendrecv_replace",
+        "MPI_Isendrecv",
+        "MPI_Isendrecv_replace",
+        "MPI_Mrecv",
+        "MPI_Imrecv",
+        NULL,
+    };
+
+    return is_one_of(name, names);
 }
 
 static int resolve(reading *r)
@@ -451,6 +497,7 @@ static int resolve(reading *r)
                                       name,
                                       p->of || is_mpi_name(name),
                                       joins_groups(name),
+                                      receives(name),
                                       text_of(r, p->file),
                                       p->line};
     }
@@ -517,18 +564,20 @@ int viewer__otf2_trace_open(otf2_trace **out, const char *file)
     if (!r)
         return no_memory();
     OTF2_Error_RegisterCallback(note_error, NULL);
-    snprintf(said, sizeof(said), "it is not a trace in this format");
+    begin_to_listen();
     if (access(file, R_OK) != 0)
         err = pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO, "%s",
                            strerror(errno));
     if (!err) {
         r->reader = OTF2_Reader_Open(file);
         if (!r->reader)
-            err = pastset_fail(PASTSET_EFORMAT, "not an OTF2 trace: %s", said);
+            err = failed(false, OTF2_ERROR_INVALID, "not an OTF2 trace: ");
     }
     if (!err &&
         OTF2_Reader_SetSerialCollectiveCallbacks(r->reader) != OTF2_SUCCESS)
         err = pastset_fail(PASTSET_EFORMAT, "%s", said);
+    if (!err && OTF2_Reader_GetTraceId(r->reader, &r->shown.id) != OTF2_SUCCESS)
+        r->shown.id = 0;
     if (!err)
         err = definitions_read(r);
     if (!err)
@@ -538,7 +587,7 @@ int viewer__otf2_trace_open(otf2_trace **out, const char *file)
     if (!err)
         local_definitions_read(r);
     if (!err && OTF2_Reader_OpenEvtFiles(r->reader) != OTF2_SUCCESS)
-        err = pastset_fail(PASTSET_EFORMAT, "its events: %s", said);
+        err = failed(true, OTF2_ERROR_INVALID, "its events: ");
     if (err) {
         pastset_fail_while(err, "%s", file);
         viewer__otf2_trace_close(&r->shown);
@@ -777,11 +826,13 @@ int viewer__otf2_trace_walk(otf2_trace *trace, uint32_t thread,
 {
     reading *r = (reading *)trace;
     uint64_t read = 0;
-    OTF2_EvtReader *events =
-        OTF2_Reader_GetEvtReader(r->reader, trace->threads[thread].id);
     OTF2_EvtReaderCallbacks *calls = calls_make();
-    OTF2_ErrorCode code = OTF2_ERROR_MEM_ALLOC_FAILED;
+    OTF2_EvtReader *events;
+    OTF2_ErrorCode code = OTF2_ERROR_INVALID;
+    int err;
 
+    begin_to_listen();
+    events = OTF2_Reader_GetEvtReader(r->reader, trace->threads[thread].id);
     r->thread = thread;
     r->visit = visit;
     r->context = context;
@@ -799,8 +850,9 @@ int viewer__otf2_trace_walk(otf2_trace *trace, uint32_t thread,
     *others = read > r->handled ? read - r->handled : 0;
     if (r->err)
         return r->err;
-    return code == OTF2_SUCCESS
-               ? 0
-               : pastset_fail(PASTSET_EFORMAT, "the events of \"%s\": %s",
-                              trace->threads[thread].name, said);
+    err = code == OTF2_SUCCESS ? 0 : failed(events && calls, code, "");
+    if (err)
+        pastset_fail_while(err, "the events of \"%s\"",
+                           trace->threads[thread].name);
+    return err;
 }

@@ -38,6 +38,7 @@ typedef struct otf2_region {
     const char *name;
     bool is_mpi;
     bool joins_groups; /* makes a communicator between two groups */
+    bool receives;     /* may receive what some tracers do not record */
     const char *file;  /* of the source, where it begins at `line`; NULL */
     uint32_t line;
 } otf2_region;
@@ -52,6 +53,7 @@ typedef struct otf2_comm {
 } otf2_comm;
 
 typedef struct otf2_trace {
+    uint64_t id; /* that its tracer gave it, as to no other one */
     double ticks_per_second;
     uint64_t begin_ticks, length_ticks;
     uint64_t begin_wall_ns; /* since 1970; 0: not known */
@@ -95,7 +97,8 @@ typedef struct otf2_event {
     bool requested;   /* of a receive: by MPI_Irecv */
     uint64_t request; /* of MPI_Irecv: its id, which may be used again */
     uint64_t posted;  /* of a receive: its number in its thread, in the
-                         order in which they began (calls.c) */
+                         order in which they began (calls.c); UINT64_MAX: that
+                         is not known */
 } otf2_event;
 
 /* A non-zero answer ends the walk and is returned. */

@@ -8,7 +8,8 @@
  * communicator has all locations. A round of a collective is an
  * MpiCollectiveBegin and End in each of its threads, in a communicator of
  * these; a round of which not all is known has none. A message of the program
- * is one, in the communicator and with the tag that it had.
+ * is one, in the communicator and with the tag that it had; the ranks of that
+ * are the threads that messages name.
  *
  * OTF2 wants the records of one location after the other, each in the order of
  * time. They come as tracks go; so they are sorted (viewer__sorter) and written
@@ -50,11 +51,13 @@ typedef struct record {
     uint32_t location;
     uint32_t kind;
     uint32_t what;  /* region, tag, or tree */
-    uint32_t other; /* location of a message's other end, or root */
+    uint32_t other; /* location of a message's other end, or root; of messages
+                       of the program its thread */
     uint64_t bytes;
     uint32_t operation; /* an OTF2_CollectiveOp; of messages 0: that of all
                            locations, or the number of a communicator of the
                            program and one */
+    uint32_t order;     /* among messages of one call with one tag */
     uint64_t request;   /* its id; 0: none */
 } record;
 
@@ -78,6 +81,13 @@ typedef struct communicator {
     uint64_t rounds;
 } communicator;
 
+/* Of the program. */
+typedef struct program {
+    const char *name; /* NULL: no message came by it */
+    uint32_t *ranks;  /* by thread; from 1, and 0: it is none */
+    uint32_t count;
+} program;
+
 typedef struct archive {
     viewer__export *e;
     viewer__sorter *sorter;
@@ -88,8 +98,7 @@ typedef struct archive {
     communicator *communicators;
     uint32_t communicator_count;
     uint32_t *location_of; /* by thread; PATHS_NONE: none yet */
-    const char **programs; /* names of the program's communicators; NULL: no
-                              message came by it */
+    program *programs;     /* by the numbers of communicators */
     uint32_t program_count;
     otf2_order *order;
     uint32_t string_count;
@@ -116,6 +125,8 @@ static int by_place(const void *left, const void *right)
         return a->at_ns < b->at_ns ? -1 : 1;
     if (a->tie != b->tie)
         return a->tie < b->tie ? -1 : 1;
+    if (a->order != b->order)
+        return a->order < b->order ? -1 : 1;
     return a->request < b->request ? -1 : a->request > b->request;
 }
 
@@ -195,77 +206,142 @@ static record end_of(const viewer__end *end)
 
 /* --- messages of the program --- */
 
+/* Of a part of a run, where the other end of one that is in it may be outside.
+ * Who reads OTF2 would take the next one for that: so both ends are written, or
+ * none. */
+static bool is_whole(const archive *a)
+{
+    const viewer_export_options *options = a->e->options;
+
+    return a->e->from_ns == INT64_MIN && a->e->to_ns == INT64_MAX &&
+           !options->threads && !options->processes && !options->collectors;
+}
+
+static int rank_know(archive *a, program *p, uint32_t thread)
+{
+    if (!p->ranks)
+        p->ranks =
+            calloc((size_t)a->e->topology->thread_count + 1, sizeof(*p->ranks));
+    if (!p->ranks)
+        return no_memory();
+    if (!p->ranks[thread])
+        p->ranks[thread] = ++p->count;
+    return 0;
+}
+
 /* The number of a communicator of the program is that of the record. */
 static int program_know(archive *a, const viewer__message *message)
 {
-    uint32_t number = message->end.key.communicator;
+    const scopes_message_key *key = &message->end.key;
+    program *p;
+    int err;
 
-    for (; a->program_count <= number; a->program_count++) {
-        const char **more =
+    for (; a->program_count <= key->communicator; a->program_count++) {
+        program *more =
             pastset_array_grow(a->programs, a->program_count, sizeof(*more));
         if (!more)
             return no_memory();
         a->programs = more;
-        more[a->program_count] = NULL;
+        more[a->program_count] = (program){0};
     }
-    a->programs[number] = message->communicator;
-    return 0;
+    p = &a->programs[key->communicator];
+    p->name = message->communicator;
+    err = rank_know(a, p, key->from);
+    return err ? err : rank_know(a, p, key->to);
 }
 
 static int receive_add(archive *a, const viewer__message *message,
-                       const viewer__end *at, record receive)
+                       const viewer__end *at, const record *receive)
 {
-    record request = begin_of(at);
-    otf2_requests requests;
-    int err = viewer__otf2_order_next(a->order, &message->end.key, &requests);
+    record begin = begin_of(at);
+    otf2_receipt receipt = {.key = message->end.key,
+                            .begin = {begin.at_ns, begin.tie},
+                            .end = {receive->at_ns, receive->tie},
+                            .location = receive->location,
+                            .other = receive->other,
+                            .bytes = receive->bytes};
 
-    request.kind = RECORD_REQUEST;
-    request.location = receive.location;
-    request.request = requests.first;
-    receive.request = requests.own;
-    for (uint32_t i = 0; i < requests.count && !err; i++, request.request++)
-        err = viewer__sorter_add(a->sorter, &request);
-    return err ? err : viewer__sorter_add(a->sorter, &receive);
+    return receipt.key.ordinal == EVENTSPACE_MESSAGE_UNKNOWN
+               ? viewer__sorter_add(a->sorter, receive)
+               : viewer__otf2_order_add(a->order, &receipt);
 }
 
-/* An end of a message, which is in the location of its thread, as the other one
- * means that by its rank. */
+/* An end of a message, which is in the location of its thread; whether that is
+ * the rank or speaks for it. */
 static int archive_end(archive *a, const viewer__message *message,
                        const viewer__end *at)
 {
     const scopes_message_end *end = &message->end;
     record r = end->is_received ? end_of(at) : begin_of(at);
-    int err = program_know(a, message);
+    int err;
 
+    if (a->location_of[end->thread] == PATHS_NONE ||
+        a->location_of[end->key.from] == PATHS_NONE ||
+        a->location_of[end->key.to] == PATHS_NONE)
+        return 0;
+    err = program_know(a, message);
     r.kind = end->is_received ? RECORD_RECEIVE : RECORD_SEND;
-    r.location = a->location_of[end->is_received ? end->key.to : end->key.from];
-    r.other = a->location_of[end->is_received ? end->key.from : end->key.to];
+    r.location = a->location_of[end->thread];
+    r.other = end->is_received ? end->key.from : end->key.to;
     r.what = (uint32_t)end->key.tag;
     r.bytes = end->bytes;
     r.operation = end->key.communicator + 1;
-    if (err || r.location == PATHS_NONE || r.other == PATHS_NONE)
+    r.order = end->key.ordinal;
+    if (err)
         return err;
-    return end->is_received ? receive_add(a, message, at, r)
+    return end->is_received ? receive_add(a, message, at, &r)
                             : viewer__sorter_add(a->sorter, &r);
 }
 
-/* Of a window, where the other end of one that is in it may be outside. Who
- * reads OTF2 would take the next one for that: so both ends are written, or
- * none. */
-static bool is_whole(const archive *a)
+/* A receive that is missing is a request that did not end: so who reads this
+ * knows that those behind it may be of other messages than their number says.
+ */
+static int hole_archive(archive *a, const otf2_receipt *next)
 {
-    return a->e->from_ns == INT64_MIN;
+    return viewer__sorter_add(a->sorter, &(record){.at_ns = next->begin.at_ns,
+                                                   .tie = next->begin.tie,
+                                                   .location = next->location,
+                                                   .kind = RECORD_REQUEST,
+                                                   .request = UINT64_MAX / 2});
+}
+
+/* With their requests, once all are known. */
+static int receives_archive(archive *a)
+{
+    const otf2_receipt *receipt;
+    otf2_receipt hole;
+    int err = 0;
+
+    while (!err && (receipt = viewer__otf2_order_next(a->order, &err))) {
+        record r = {.at_ns = receipt->end.at_ns,
+                    .tie = receipt->end.tie,
+                    .location = receipt->location,
+                    .kind = RECORD_RECEIVE,
+                    .what = (uint32_t)receipt->key.tag,
+                    .other = receipt->other,
+                    .bytes = receipt->bytes,
+                    .operation = receipt->key.communicator + 1,
+                    .order = receipt->key.ordinal,
+                    .request = receipt->request};
+        record request = {.at_ns = receipt->requested.at_ns,
+                          .tie = receipt->requested.tie,
+                          .location = receipt->location,
+                          .kind = RECORD_REQUEST,
+                          .request = receipt->request};
+        err = viewer__sorter_add(a->sorter, &r);
+        if (!err && r.request)
+            err = viewer__sorter_add(a->sorter, &request);
+    }
+    return err || !is_whole(a) || !viewer__otf2_order_hole(a->order, &hole)
+               ? err
+               : hole_archive(a, &hole);
 }
 
 static int archive_both(archive *a, const viewer__flow *flow)
 {
-    viewer__message each = *flow->message;
-    int err;
+    int err = archive_end(a, flow->message, &flow->upper);
 
-    each.end.is_received = false;
-    err = archive_end(a, &each, &flow->upper);
-    each.end.is_received = true;
-    return err ? err : archive_end(a, &each, &flow->lower);
+    return err ? err : archive_end(a, flow->received, &flow->lower);
 }
 
 /* --- slices and flows --- */
@@ -495,6 +571,12 @@ static OTF2_CommRef comm_of(const archive *a, const record *r)
     return r->operation ? a->communicator_count + r->operation : EVERYBODY;
 }
 
+static uint32_t rank_of(const archive *a, const record *r)
+{
+    return r->operation ? a->programs[r->operation - 1].ranks[r->other] - 1
+                        : r->other;
+}
+
 static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
                                    const record *r)
 {
@@ -506,14 +588,14 @@ static OTF2_ErrorCode record_write(const archive *a, OTF2_EvtWriter *writer,
     case RECORD_LEAVE:
         return OTF2_EvtWriter_Leave(writer, NULL, at, r->what);
     case RECORD_SEND:
-        return OTF2_EvtWriter_MpiSend(writer, NULL, at, r->other, comm_of(a, r),
-                                      r->what, r->bytes);
+        return OTF2_EvtWriter_MpiSend(writer, NULL, at, rank_of(a, r),
+                                      comm_of(a, r), r->what, r->bytes);
     case RECORD_RECEIVE:
         return r->request
-                   ? OTF2_EvtWriter_MpiIrecv(writer, NULL, at, r->other,
+                   ? OTF2_EvtWriter_MpiIrecv(writer, NULL, at, rank_of(a, r),
                                              comm_of(a, r), r->what, r->bytes,
                                              r->request)
-                   : OTF2_EvtWriter_MpiRecv(writer, NULL, at, r->other,
+                   : OTF2_EvtWriter_MpiRecv(writer, NULL, at, rank_of(a, r),
                                             comm_of(a, r), r->what, r->bytes);
     case RECORD_REQUEST:
         return OTF2_EvtWriter_MpiIrecvRequest(writer, NULL, at, r->request);
@@ -705,8 +787,24 @@ static int define_communicator(archive *a, uint32_t id, const char *name,
     return err;
 }
 
+static int define_program(archive *a, uint32_t number, uint32_t id)
+{
+    const program *p = &a->programs[number];
+    uint32_t *locations = calloc((size_t)p->count + 1, sizeof(*locations));
+    int err = locations ? 0 : no_memory();
+
+    for (uint32_t i = 0; i < a->e->topology->thread_count && !err; i++)
+        if (p->ranks[i])
+            locations[p->ranks[i] - 1] = a->location_of[i];
+    if (!err)
+        err = define_group(a, id + 1, OTF2_GROUP_TYPE_COMM_GROUP, p->name,
+                           locations, p->count);
+    free(locations);
+    return err ? err : define_communicator(a, id, p->name, id + 1);
+}
+
 /* Group 0 has all locations, group 1 the same as ranks, and each collective has
- * one more. In communicators of the program, too, a location is its rank. */
+ * one more, and each communicator of the program. */
 static int define_communicators(archive *a)
 {
     const scopes_topology *topology = a->e->topology;
@@ -728,9 +826,8 @@ static int define_communicators(archive *a)
             err = define_communicator(a, i + 1, name, i + 2);
     }
     for (uint32_t i = 0; i < a->program_count && !err; i++)
-        if (a->programs[i])
-            err = define_communicator(a, a->communicator_count + 1 + i,
-                                      a->programs[i], 1);
+        if (a->programs[i].name)
+            err = define_program(a, i, a->communicator_count + 1 + i);
     return err;
 }
 
@@ -804,15 +901,19 @@ static int collect(archive *a)
     int err;
 
     a->location_of = malloc(((size_t)threads + 1) * sizeof(uint32_t));
-    a->order = viewer__otf2_order_make(is_whole(a));
-    if (!a->location_of || !a->order)
+    if (!a->location_of)
         return no_memory();
     for (uint32_t i = 0; i < threads; i++)
         a->location_of[i] = PATHS_NONE;
+    err = viewer__otf2_order_make(&a->order);
+    if (err)
+        return err;
     err = viewer__sorter_create(&a->sorter, sizeof(record), by_place,
                                 SORTED_IN_MEMORY);
     if (!err)
         err = viewer__tracks_walk(a->e, &sink, a, &first_ns, &a->last_ns);
+    if (!err)
+        err = receives_archive(a);
     a->zero_ns = !err && first_ns < 0 ? first_ns : 0;
     return err;
 }
@@ -854,6 +955,8 @@ static void drop(archive *a)
     }
     for (uint32_t i = 0; i < a->communicator_count; i++)
         free(a->communicators[i].locations);
+    for (uint32_t i = 0; i < a->program_count; i++)
+        free(a->programs[i].ranks);
     free(a->places);
     free(a->regions);
     free(a->communicators);

@@ -1,139 +1,111 @@
-/* otf2_order.c - see otf2_order_internal.h. What is kept is a number for each
- * channel and tag, and the requests that have not ended. */
+/* otf2_order.c - see otf2_order_internal.h. */
 #include "viewer/otf2/otf2_order_internal.h"
 
 #include <stdlib.h>
 
-/* Out of memory is no end of the program. */
-#define HASH_NONFATAL_OOM 1
-#define uthash_nonfatal_oom(item) (*(item)->failed = true)
-#include <uthash.h>
-
 #include "pastset/status.h"
+#include "viewer/export/export_internal.h"
 
-/* Requests at once: more is said by damage only. */
-#define OPEN_MAX (1u << 20)
-
-/* Of a channel and tag (`ordinal` 0): how many have begun; of a request its
- * id. */
-typedef struct counted {
-    scopes_message_key key;
-    uint64_t value;
-    bool *failed;
-    UT_hash_handle hh;
-} counted;
+#define SORTED_IN_MEMORY (1u << 18)
 
 struct otf2_order {
-    counted *begun, *open;
-    uint64_t requests;
-    bool whole;
+    viewer__sorter *sorter;
+    otf2_receipt given;
+    bool has_given;
+    otf2_moment posted; /* where that has begun: its request, or its end */
+    otf2_moment first;  /* begin of the calls of this and all later ones */
+    uint64_t request;   /* the id of the last */
+    otf2_receipt hole;  /* before this one is one */
+    bool has_hole;
 };
 
-otf2_order *viewer__otf2_order_make(bool whole)
+/* By channel and tag, the last first. */
+static int by_message(const void *left, const void *right)
+{
+    const otf2_receipt *a = left, *b = right;
+
+    return scopes_message_compare(&b->key, &a->key);
+}
+
+int viewer__otf2_order_make(otf2_order **out)
 {
     otf2_order *order = calloc(1, sizeof(*order));
 
-    if (order)
-        order->whole = whole;
-    return order;
-}
-
-static void drop(counted **all)
-{
-    counted *c, *next;
-
-    HASH_ITER(hh, *all, c, next)
-    {
-        HASH_DEL(*all, c);
-        free(c);
-    }
+    *out = order;
+    if (!order)
+        return pastset_no_memory("for an export");
+    order->request = UINT64_MAX / 2;
+    return viewer__sorter_create(&order->sorter, sizeof(otf2_receipt),
+                                 by_message, SORTED_IN_MEMORY);
 }
 
 void viewer__otf2_order_destroy(otf2_order *order)
 {
     if (!order)
         return;
-    drop(&order->begun);
-    drop(&order->open);
+    viewer__sorter_destroy(order->sorter);
     free(order);
 }
 
-/* NULL: no memory. */
-static counted *add(counted **all, const scopes_message_key *key,
-                    uint64_t value)
+int viewer__otf2_order_add(otf2_order *order, const otf2_receipt *receipt)
 {
-    bool failed = false;
-    counted *c = calloc(1, sizeof(*c));
+    return viewer__sorter_add(order->sorter, receipt);
+}
 
-    if (!c)
+static bool is_before(const otf2_moment *a, const otf2_moment *b)
+{
+    return a->at_ns != b->at_ns ? a->at_ns < b->at_ns : a->tie < b->tie;
+}
+
+static bool are_of_one(const scopes_message_key *a, const scopes_message_key *b)
+{
+    return a->communicator == b->communicator && a->from == b->from &&
+           a->to == b->to && a->tag == b->tag;
+}
+
+/* Ids fall, so that requests of one moment are in the order of the messages. */
+static void request(otf2_order *order, otf2_receipt *receipt)
+{
+    receipt->request = --order->request;
+    receipt->requested = order->posted = order->first;
+}
+
+/* `next` is in front of what was given, if it is of the same channel and tag.
+ */
+static void look_for_hole(otf2_order *order, const otf2_receipt *next,
+                          bool is_same)
+{
+    uint32_t before = is_same ? next->key.ordinal + 1 : 0;
+
+    if (!order->has_given || order->given.key.ordinal == before)
+        return;
+    order->has_hole = true;
+    order->hole = order->given;
+}
+
+const otf2_receipt *viewer__otf2_order_next(otf2_order *order, int *err)
+{
+    const otf2_receipt *next = viewer__sorter_next(order->sorter, err);
+    bool is_last = !next || !order->has_given ||
+                   !are_of_one(&next->key, &order->given.key);
+
+    look_for_hole(order, next, !is_last);
+    if (!next)
         return NULL;
-    c->key = *key;
-    c->value = value;
-    c->failed = &failed;
-    HASH_ADD(hh, *all, key, sizeof(c->key), c);
-    if (failed) {
-        free(c);
-        return NULL;
-    }
-    c->failed = NULL;
-    return c;
+    order->given = *next;
+    order->has_given = true;
+    if (is_last || is_before(&next->begin, &order->first))
+        order->first = next->begin;
+    order->given.request = 0;
+    if (is_last || is_before(&next->end, &order->posted))
+        order->posted = next->end;
+    else
+        request(order, &order->given);
+    return &order->given;
 }
 
-static counted *begun_of(otf2_order *order, const scopes_message_key *key)
+bool viewer__otf2_order_hole(const otf2_order *order, otf2_receipt *before)
 {
-    scopes_message_key plain = *key;
-    counted *c;
-
-    plain.ordinal = 0;
-    HASH_FIND(hh, order->begun, &plain, sizeof(plain), c);
-    return c ? c : add(&order->begun, &plain, order->whole ? 0 : key->ordinal);
-}
-
-/* Has it begun already, by a request? */
-static bool take_open(otf2_order *order, const scopes_message_key *key,
-                      otf2_requests *out)
-{
-    counted *c;
-
-    HASH_FIND(hh, order->open, key, sizeof(*key), c);
-    if (!c)
-        return false;
-    out->own = c->value;
-    HASH_DEL(order->open, c);
-    free(c);
-    return true;
-}
-
-int viewer__otf2_order_next(otf2_order *order, const scopes_message_key *key,
-                            otf2_requests *out)
-{
-    scopes_message_key each = *key;
-    counted *begun;
-
-    *out = (otf2_requests){0};
-    if (key->ordinal == EVENTSPACE_MESSAGE_UNKNOWN)
-        return 0;
-    begun = begun_of(order, key);
-    if (!begun)
-        return pastset_no_memory("for an export");
-    if (key->ordinal < begun->value) {
-        take_open(order, key, out);
-        return 0;
-    }
-    if (key->ordinal == begun->value ||
-        key->ordinal - begun->value > OPEN_MAX) {
-        begun->value = (uint64_t)key->ordinal + 1;
-        return 0;
-    }
-    out->first = order->requests + 1;
-    out->count = (uint32_t)(key->ordinal - begun->value) + 1;
-    for (uint32_t i = 0; i + 1 < out->count; i++) {
-        each.ordinal = (uint32_t)begun->value + i;
-        if (!add(&order->open, &each, out->first + i))
-            return pastset_no_memory("for an export");
-    }
-    order->requests += out->count;
-    out->own = order->requests;
-    begun->value = (uint64_t)key->ordinal + 1;
-    return 0;
+    *before = order->hole;
+    return order->has_hole;
 }

@@ -2,10 +2,14 @@
  * one.
  *
  * Who reads OTF2 takes the n-th receive of a channel and tag for the n-th
- * message. So one that ends before an earlier one is written as that of a
- * request, and requests are written in the order in which the program made
- * them: as late as possible, before the first that ends. Those that end in
- * order need none.
+ * message. So one that ends after a later one has begun is written as that of a
+ * request, and requests are written in the order of the messages: as late as
+ * possible, when the call begins in which the first of them and of all later
+ * ones ends. Those that end in order need none.
+ *
+ * All receives are added, in any order; of a window those that are in it. Then
+ * they are given, the last of each channel and tag first, as what is written of
+ * one depends on the next.
  *
  * Threads: one. */
 #ifndef VIEWER_OTF2_ORDER_INTERNAL_H
@@ -15,19 +19,32 @@
 
 typedef struct otf2_order otf2_order;
 
-/* `whole`: what is exported begins with the first message. NULL: no memory. */
-otf2_order *viewer__otf2_order_make(bool whole);
-void viewer__otf2_order_destroy(otf2_order *order);
+/* Where a record stands among those of its location. */
+typedef struct otf2_moment {
+    int64_t at_ns, tie;
+} otf2_moment;
 
-/* What a receive that ends next wants written: `count` requests, with ids from
- * `first` on, and that it is the one with the id `own`; 0: a plain receive. */
-typedef struct otf2_requests {
-    uint64_t first, own;
-    uint32_t count;
-} otf2_requests;
+typedef struct otf2_receipt {
+    scopes_message_key key; /* its ordinal is known */
+    otf2_moment begin, end; /* of the call in which it was received */
+    uint32_t location, other;
+    uint64_t bytes;
+    /* That are given: its request; 0: it needs none. */
+    uint64_t request;
+    otf2_moment requested;
+} otf2_receipt;
 
 /* Errors: PASTSET_ENOMEM. */
-int viewer__otf2_order_next(otf2_order *order, const scopes_message_key *key,
-                            otf2_requests *out);
+int viewer__otf2_order_make(otf2_order **out);
+/* NULL is allowed. */
+void viewer__otf2_order_destroy(otf2_order *order);
+
+/* Errors: PASTSET_ENOMEM, PASTSET_EIO, PASTSET_ENOSPC. */
+int viewer__otf2_order_add(otf2_order *order, const otf2_receipt *receipt);
+/* The next, which is the order's until the one after it; NULL: there is none,
+ * or `*err`. */
+const otf2_receipt *viewer__otf2_order_next(otf2_order *order, int *err);
+/* Once all were given: is an earlier receive than one of them not there? */
+bool viewer__otf2_order_hole(const otf2_order *order, otf2_receipt *before);
 
 #endif
