@@ -5,6 +5,7 @@
 
 #include "pastset/status.h"
 #include "scopes/memory/memory_internal.h"
+#include "scopes/reading/reading_internal.h"
 
 typedef struct found {
     scopes_message_end end;
@@ -138,7 +139,7 @@ int scopes_message_pairs_make(scopes_message_pairs **out,
         scopes_message_pairs_destroy(pairs);
         return err;
     }
-    pairs->damaged = scopes_messages_damaged(f.messages);
+    pairs->damaged = scopes__messages_damaged(f.messages);
     *out = pairs;
     return 0;
 }

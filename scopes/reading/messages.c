@@ -1,7 +1,7 @@
 /* messages.c - see messages.h. What processes have defined is looked up once;
  * ends are read by the block, one thread after the other or as they are asked
  * for. */
-#include "scopes/reading/messages.h"
+#include "scopes/reading/reading_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -299,7 +299,7 @@ bool scopes_messages_next(scopes_messages *m, uint32_t thread,
     return false;
 }
 
-uint64_t scopes_messages_damaged(const scopes_messages *m)
+uint64_t scopes__messages_damaged(const scopes_messages *m)
 {
     return m->damaged;
 }

@@ -50,7 +50,6 @@ void scopes_messages_close(scopes_messages *messages);
  * are another thread's, is counted and left out. */
 bool scopes_messages_next(scopes_messages *messages, uint32_t thread,
                           scopes_message_end *out);
-uint64_t scopes_messages_damaged(const scopes_messages *messages);
 
 /* The name of one, as a key has its number. */
 const char *scopes_messages_communicator(const scopes_messages *messages,

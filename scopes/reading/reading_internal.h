@@ -8,6 +8,7 @@
 #include "scopes/archive/archive.h"
 #include "scopes/reading/cursor.h"
 #include "scopes/reading/event_table.h"
+#include "scopes/reading/messages.h"
 
 /* --- source.c --- */
 
@@ -31,6 +32,11 @@ int scopes__cursor_open(scopes_cursor **out, scopes_source *source,
 /* From now on batches may be borrowed (eventspace_stream_borrow), and these may
  * have any number of events: for who does not look at them at once. */
 void scopes__cursor_borrow(scopes_cursor *cursor);
+
+/* --- messages.c --- */
+
+/* How many ends were left out so far. */
+uint64_t scopes__messages_damaged(const scopes_messages *messages);
 
 /* --- event_table.c --- */
 
