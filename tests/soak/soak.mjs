@@ -153,6 +153,13 @@ function courses() {
         add(`stress.${name}`, TEN, () => seeds({
             command: [test('clang', name), ...words], seconds: TEN,
             environment: {EVENTSPACE_STRESS_ROUNDS: '2000'}}));
+    // The suite does less of these.
+    for (const [name, words, rounds] of [
+        ['paths_collective_stress', [], '10000'],
+        ['pastset_element_stress', ['2'], undefined]])
+        add(`whole.${name}`, TEN, () => whole(
+            ['env', ...rounds ? [`EVENTSPACE_STRESS_ROUNDS=${rounds}`] : [],
+             test('release', name), ...words], TEN));
     // Each by 300 seeds, plain and under the sanitizers.
     for (const preset of ['clang', 'asan', 'tsan']) {
         for (const [name, words] of [
