@@ -274,7 +274,7 @@ by_dot() {
 }
 check "what tar -C has made is unpacked" by_dot
 both() { # two at once make the same files smaller
-    "$eventspace" run grow.dot --output twice -- "$gsum" run --rounds 100000 &
+    "$eventspace" run grow.dot --output twice -- "$gsum" run --rounds 30000 &
     run=$!
     until [ -s twice/h1.meta ]; do sleep 0.01; done
     until "$eventspace" pack twice 2>/dev/null >&2; do
@@ -282,7 +282,7 @@ both() { # two at once make the same files smaller
     done
     wait $run || return 1
     none twice/*settling* && "$eventspace" info twice --format json |
-        grep -q "\"events_present\":$((100000 * collectors)),"
+        grep -q "\"events_present\":$((30000 * collectors)),"
 }
 check "two at once make files smaller" both
 unseen() { # its processes, from another container
