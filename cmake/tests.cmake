@@ -1,13 +1,14 @@
 # es_test(FOLDER[/ROOM]/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds]
-# [JOBS tests]): a Criterion suite, tests/FOLDER[/ROOM]/NAME.c, which ctest calls
+# [JOBS tests] [COMPUTES]): a Criterion suite, tests/FOLDER[/ROOM]/NAME.c, which ctest calls
 # FOLDER/NAME. JOBS: how many of its tests at once, if
 # they do little but wait; else as many as there are processors. Under
 # ThreadSanitizer Criterion cannot start, and for another processor it cannot run
 # (it starts itself again, which an emulator does not see): no suites then.
 # EVENTSPACE_SUITE_FLAGS: with which suites are compiled, after all other flags.
-# To optimise what Criterion's macros become takes longer than to run it.
+# To optimise what Criterion's macros become takes longer than to run it, but for
+# suites that compute much themselves: COMPUTES.
 function(es_test path)
-  cmake_parse_arguments(ES "" "TIMEOUT;JOBS" "SOURCES;LINKS" ${ARGN})
+  cmake_parse_arguments(ES "COMPUTES" "TIMEOUT;JOBS" "SOURCES;LINKS" ${ARGN})
   if(EVENTSPACE_SANITIZE STREQUAL "thread" OR EVENTSPACE_FUZZ
      OR CMAKE_CROSSCOMPILING)
     return()
@@ -15,7 +16,9 @@ function(es_test path)
   es_test_program(${path} "${ES_SOURCES}" "${ES_LINKS}" "${ES_TIMEOUT}")
   es_test_name(${path} name target)
   target_link_libraries(${target} PRIVATE PkgConfig::CRITERION)
-  target_compile_options(${target} PRIVATE ${EVENTSPACE_SUITE_FLAGS})
+  if(NOT ES_COMPUTES)
+    target_compile_options(${target} PRIVATE ${EVENTSPACE_SUITE_FLAGS})
+  endif()
   if(ES_JOBS)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT
                                             CRITERION_JOBS=${ES_JOBS})
