@@ -1,9 +1,9 @@
 # es_test(FOLDER[/ROOM]/NAME [SOURCES ...] [LINKS ...] [TIMEOUT seconds]
-# [JOBS tests] [COMPUTES]): a Criterion suite, tests/FOLDER[/ROOM]/NAME.c, which ctest calls
-# FOLDER/NAME. JOBS: how many of its tests at once, if
-# they do little but wait; else as many as there are processors. Under
-# ThreadSanitizer Criterion cannot start, and for another processor it cannot run
-# (it starts itself again, which an emulator does not see): no suites then.
+# [JOBS tests] [COMPUTES]): a Criterion suite, tests/FOLDER[/ROOM]/NAME.c, which
+# ctest calls FOLDER/NAME. JOBS: how many of its tests at once, if they do little
+# but wait; else as many as there are processors. Under ThreadSanitizer Criterion
+# cannot start, and for another processor it cannot run (it starts itself again,
+# which an emulator does not see): no suites then.
 # EVENTSPACE_SUITE_FLAGS: with which suites are compiled, after all other flags.
 # To optimise what Criterion's macros become takes longer than to run it, but for
 # suites that compute much themselves: COMPUTES.
