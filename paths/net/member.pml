@@ -14,7 +14,7 @@
  * invalid end state. So every process ends by itself, and one that fails must
  * name one that was killed or ended too early, not one that ended because of
  * it. */
-/* cc: -DSAFETY */
+/* cc: -O1 -DSAFETY */
 #define N 3
 /* One finds each of the faults. */
 #if defined(FAULT_NO_NOTICE) || defined(FAULT_FIRST_PROCESS) ||                \

@@ -4,6 +4,7 @@
 
 #include <endian.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -56,8 +57,11 @@ static void trickle(int fd)
     if (!receive_all(fd, frame, sizeof(frame)))
         return;
     for (int i = 0; i < 200; i++) {
+        struct pollfd closed = {.fd = fd, .events = POLLRDHUP};
+
         send_all(fd, frame + i % 32, 1);
-        pause_for(0.1);
+        if (poll(&closed, 1, 100) != 0)
+            return;
     }
 }
 

@@ -127,22 +127,26 @@ static sizes found_sizes(const measure_packets *found, uint32_t stream,
 static size_t in_common(const uint64_t *x, size_t xs, const hop_message *y,
                         size_t ys)
 {
-    uint32_t *row = calloc(ys + 1, sizeof(*row));
-    uint32_t best;
+    size_t all = xs + ys, most = 0;
+    /* By diagonal, from -all - 1 on: how far into x one comes. */
+    size_t *reach = calloc(2 * all + 3, sizeof(*reach));
 
-    cr_assert_not_null(row);
-    for (size_t i = 0; i < xs; i++) {
-        uint32_t corner = 0;
-        for (size_t j = 0; j < ys; j++) {
-            uint32_t above = row[j + 1];
-            uint32_t max = above > row[j] ? above : row[j];
-            row[j + 1] = x[i] == y[j].bytes ? corner + 1 : max;
-            corner = above;
+    cr_assert_not_null(reach);
+    for (size_t edits = 0; edits <= all && most == 0; edits++) {
+        for (size_t k = all + 1 - edits; k <= all + 1 + edits; k += 2) {
+            bool down = k == all + 1 - edits ||
+                        (k != all + 1 + edits && reach[k - 1] < reach[k + 1]);
+            size_t i = down ? reach[k + 1] : reach[k - 1] + 1;
+            size_t j = i + all + 1 - k;
+            while (i < xs && j < ys && x[i] == y[j].bytes)
+                i++, j++;
+            reach[k] = i;
+            if (i >= xs && j >= ys)
+                most = all - edits;
         }
     }
-    best = row[ys];
-    free(row);
-    return best;
+    free(reach);
+    return most / 2;
 }
 
 /* The stream of a way: of those to its process's port, the one with the most

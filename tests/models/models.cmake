@@ -8,7 +8,6 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
     add_test(NAME models/${model}
              COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/models/check.sh
                      ${PROJECT_SOURCE_DIR}/${model}.pml)
-    # COST: as they take long, they begin first.
-    set_tests_properties(models/${model} PROPERTIES TIMEOUT 900 COST 60)
+    set_tests_properties(models/${model} PROPERTIES TIMEOUT 900)
   endforeach()
 endif()

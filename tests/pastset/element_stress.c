@@ -1,6 +1,6 @@
 /* element_stress.c - many threads and one element, under every policy.
  *
- *     pastset_element_stress [SCALE]       1: a few seconds
+ *     pastset_element_stress [SCALE]       1: a few seconds; in `soak` 2
  *
  * With a seed in EVENTSPACE_STRESS_SEED all of it is a short round, whose
  * capacities, deadlines and order of threads are chosen by the seed.
@@ -42,7 +42,7 @@ typedef struct stage {
     _Atomic bool over;
 } stage;
 
-static int scale_divisor = 1, scale_factor = 1;
+static int scale_divisor = 2, scale_factor = 1;
 static uint64_t seed; /* 0: none */
 
 static void must_at(int line, bool holds, const char *what)

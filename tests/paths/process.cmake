@@ -50,7 +50,7 @@ if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE
    AND NOT CMAKE_CROSSCOMPILING)
   foreach(threads 8 32)
     add_test(NAME paths/failed_rounds_${threads}_stress
-             COMMAND paths_failed_rounds_stress sizes ${threads} 20)
+             COMMAND paths_failed_rounds_stress sizes ${threads} 6)
     set_tests_properties(paths/failed_rounds_${threads}_stress
                          PROPERTIES TIMEOUT 300)
   endforeach()

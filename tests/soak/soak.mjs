@@ -112,8 +112,8 @@ async function fuzz(name, seconds) {
 }
 
 // A program that does its course by itself, and prints JSON.
-async function whole(command, seconds) {
-    const {code, text} = await run(command, {}, seconds);
+async function whole(command, seconds, environment = {}) {
+    const {code, text} = await run(command, environment, seconds);
     const lines = text.split('\n').filter((line) => line.startsWith('{'));
     if (code !== 0)
         fs.writeFileSync(`${file}.${path.basename(command[0])}.log`, text);
@@ -153,6 +153,12 @@ function courses() {
         add(`stress.${name}`, TEN, () => seeds({
             command: [test('clang', name), ...words], seconds: TEN,
             environment: {EVENTSPACE_STRESS_ROUNDS: '2000'}}));
+    // The suite does less of these.
+    for (const [name, words, environment] of [
+        ['paths_collective_stress', [], {EVENTSPACE_STRESS_ROUNDS: '10000'}],
+        ['pastset_element_stress', ['2'], {}]])
+        add(`whole.${name}`, TEN, () => whole(
+            [test('release', name), ...words], TEN, environment));
     // Each by 300 seeds, plain and under the sanitizers.
     for (const preset of ['clang', 'asan', 'tsan']) {
         for (const [name, words] of [

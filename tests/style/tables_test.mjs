@@ -45,6 +45,9 @@ output('map', 'instrument', 'plain.dot', '--output', 'map.dot');
 output('profile', '--no-packets', '--no-switches', '--run=RUN',
        '--output=PROFILE', '--', join(bin, 'eventspace'), 'run', 'map.dot',
        '--output', 'RUN', '--', join(bin, 'gsum'), 'run', '--rounds', '50');
+// One of a single process, for experiments that are not about links: each link
+// is measured for seconds.
+output('profile', '--no-packets', '--no-switches', '--output=LONE', '--', 'true');
 writeFileSync(join(folder, 'CLUSTER'),
               'digraph now { a; b; a -> b [latency="50us", bandwidth="1gbit"]; }');
 
@@ -60,13 +63,16 @@ const besides = {
   load: ['--duration=20ms'],
   predict: ['--node=h0:load=1'],
   choose: ['--profiled-link=latency=50us,bandwidth=1gbit'],
-  experiment: ['--command', '--runs=1', '--profile=PROFILE', '--', 'true'],
+  experiment: ['--command', '--runs=1', '--profile=LONE', '--', 'true'],
+  'experiment --table=links': ['--command', '--runs=1', '--profile=PROFILE', '--',
+                               'true'],
 };
 
 const kept = new Map();
 function print(command, format) {
   const words = command.split(' ').map(word => files[word] ?? word);
-  const all = [...words, `--format=${format}`, ...besides[words[0]] ?? []];
+  const all = [...words, `--format=${format}`,
+               ...besides[command] ?? besides[words[0]] ?? []];
   const key = all.join(' ');
   for (let tries = 1; !kept.has(key); tries++) {
     const done = run('eventspace', all);

@@ -70,7 +70,7 @@ collectors=$(grep -c kind=collector map.dot)
 
 # --- spaces that cannot grow ---
 
-rounds=60000
+rounds=20000
 fresh 4m
 "$eventspace" run map.dot --output "$disk/RUN" -- "$gsum" run --rounds $rounds \
     >said 2>told
@@ -151,7 +151,7 @@ check "a scope says that there is no room" no_mirror
 
 # --- packed runs ---
 
-"$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 20000 >/dev/null 2>&1
+"$eventspace" run map.dot --output RUN -- "$gsum" run --rounds 10000 >/dev/null 2>&1
 "$eventspace" pack RUN >/dev/null
 fresh 64m
 for command in "report RUN -o $disk/report.html" \
@@ -270,7 +270,7 @@ check "also for its trace elements" waits map.dot
 beside() {
     fresh 40m
     "$eventspace" run small.dot --output "$disk/RUN" --archive -- "$gsum" run \
-        --rounds 200000 >said 2>told &
+        --rounds 40000 >said 2>told &
     run=$!
     # They are there when the run's own has locked them.
     until [ -e "$disk/RUN/h0.archive" ] && [ -e "$disk/RUN/h1.archive" ]; do

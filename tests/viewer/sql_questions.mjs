@@ -313,7 +313,7 @@ eventspace('map', 'instrument', 'plain.dot', '--output', 'map.dot');
 
 // One that has ended, and an archive without spaces.
 eventspace('run', 'map.dot', '--archive', '--output', 'ENDED', '--',
-           join(bin, 'gsum'), 'run', '--rounds', '200');
+           join(bin, 'gsum'), 'run', '--rounds', '100');
 const ended = read_raw('ENDED');
 output('cp', '-r', 'ENDED', 'ARCHIVED');
 for (const process of processes) {
@@ -330,7 +330,7 @@ launched = spawn(join(bin, 'eventspace'),
                   '--compute=500us'],
                  {cwd: folder, stdio: 'ignore'});
 const over = new Promise(done => launched.on('exit', done));
-await until('events', () => count_of('LIVE') > 2000);
+await until('events', () => count_of('LIVE') > 800);
 const pids = sql('LIVE', 'select pid from process').map(row => row.pid);
 await stop(pids);
 const states = sql('LIVE', 'select distinct state from process');

@@ -21,7 +21,7 @@
 #include "tests/paths/wrappers/collective_parts.h"
 #include "tests/support/inside.h"
 
-#define DEFAULT_ROUNDS 10000
+#define DEFAULT_ROUNDS 3000
 #define TIMEOUT_S 30 /* without any progress */
 
 static uint64_t rounds_wanted, seed = 1;

@@ -40,7 +40,7 @@
 
 static enum { SIZES, LATE, STARTED, DEBTS } mode;
 static uint64_t threads = 4, width = 2, seed = 1;
-static double seconds = 20;
+static double seconds = 6;
 static int64_t until_ns;
 static _Atomic uint64_t rounds, failed_rounds;
 

@@ -268,12 +268,12 @@ static totals run_archived(const char *policy, const char *capacity,
     return t;
 }
 
-/* 50,000 rounds are two to three seconds. What is left at the end is saved in
+/* 12,500 rounds are about a second. What is left at the end is saved in
  * any case: the archive has more when it came often enough meanwhile. On a
  * busy machine it may not have come to that in a run that is so short. */
 Test(archiver, saves_a_run_whose_trace_elements_are_small)
 {
-    unsigned rounds = 50000;
+    unsigned rounds = 12500;
     totals t = run_archived("discard", SMALL, "2ms", rounds);
 
     while (t.saved <= 4 * t.left) {
@@ -291,7 +291,7 @@ Test(archiver, loses_nothing_of_a_run_that_it_was_started_with)
     run_archived("discard", "1", "5ms", 300);
     run_archived("grow", "2", "60000ms", 300);
     run_archived("discard", "64", "60000ms", 3000);
-    run_archived("block", "1000", "60000ms", 20000);
+    run_archived("block", "1000", "60000ms", 10000);
 }
 
 /* Once a minute, beside a run that does not wait for it: of each stream no more
@@ -303,7 +303,7 @@ static totals run_beside(const char *policy, const char *capacity)
     totals t;
 
     command_start(&run, EVENTSPACE, "run", map, "--output", run_directory(),
-                  "--", GSUM, "run", "--rounds", "20000", NULL);
+                  "--", GSUM, "run", "--rounds", "10000", NULL);
     wait_until(are_there, NULL, "both processes are there");
     command_start(&archiver, EVENTSPACE, "archive", run_directory(),
                   "--interval", "60s", NULL);
@@ -313,7 +313,7 @@ static totals run_beside(const char *policy, const char *capacity)
     command_wait(&archiver, 60);
     t = archives_compare(true);
     check_told(archiver.output, t);
-    cr_assert_eq(t.recorded, 20000ull * collectors_of(map));
+    cr_assert_eq(t.recorded, 10000ull * collectors_of(map));
     command_free(&run);
     command_free(&archiver);
     return t;
@@ -341,8 +341,8 @@ Test(archiver, is_what_a_run_that_loses_events_points_to)
     const char *map = map_make("discard", SMALL);
     char *output =
         command_run(0, 300, EVENTSPACE, "run", map, "--output", run_directory(),
-                    "--", GSUM, "run", "--rounds", "20000", NULL);
-    uint64_t recorded = 20000ull * collectors_of(map);
+                    "--", GSUM, "run", "--rounds", "10000", NULL);
+    uint64_t recorded = 10000ull * collectors_of(map);
     eventspace_events counted;
     eventspace_run *run;
     char line[200];
@@ -461,13 +461,13 @@ Test(archiver, lets_the_run_go_on_when_the_disk_is_full)
                   EVENTSPACE, "run", map, "--output", run_directory(),
                   "--archive", "--", "/bin/sh", "-c",
                   "ulimit -S -f unlimited; exec \"$0\" \"$@\"", GSUM, "run",
-                  "--rounds", "20000", NULL);
+                  "--rounds", "10000", NULL);
     command_wait(&run, 120);
     cr_assert_eq(run.exit_code, 1, "%s", run.output);
     check_says(run.output, ".archive: writing: ");
     check_says(run.output, "checksum"); /* the program came to its end */
     t = archives_compare(false);
-    cr_assert_eq(t.recorded, 20000ull * collectors_of(map));
+    cr_assert_eq(t.recorded, 10000ull * collectors_of(map));
     check_told(run.output, t);
     cr_assert_gt(t.lost, 0);
     command_free(&run);

@@ -300,7 +300,13 @@ static void check_text(const found *f, size_t row, const char *key,
 
 /* --- the figures: 48 of 50 --- */
 
-enum { CASES = 50, ENOUGH = 48 };
+enum { CASES = 50, MISSED_MAX = 2 };
+
+/* A sanitizer looks at memory, for which some of the cases will do. */
+static int cases(void)
+{
+    return getenv("EVENTSPACE_TEST_SLOW") ? CASES / 5 : CASES;
+}
 
 Test(diff, finds_a_change_of_3_percent_in_48_of_50_cases)
 {
@@ -309,7 +315,7 @@ Test(diff, finds_a_change_of_3_percent_in_48_of_50_cases)
 
     state = 1;
     new.scale[1][1] = 1.03;
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < cases(); i++) {
         found f = compared(10, &base, 10, &new, false);
         size_t rows = scopes_table_rows(f.table);
         right += rows > 0 && f.summary.slower > 0 &&
@@ -319,19 +325,21 @@ Test(diff, finds_a_change_of_3_percent_in_48_of_50_cases)
                  fabs(table_real(f.table, 0, "change_share") - 0.03) < 0.015;
         found_end(&f);
     }
-    cr_assert_geq(right, ENOUGH, "found first in %d of %d", right, CASES);
+    cr_assert_geq(right, cases() - MISSED_MAX, "found first in %d of %d", right,
+                  cases());
 }
 
 static void check_quiet(const recipe *r, unsigned runs)
 {
     int quiet = 0;
 
-    for (int i = 0; i < CASES; i++) {
+    for (int i = 0; i < cases(); i++) {
         found f = compared(runs, r, runs, r, false);
         quiet += scopes_table_rows(f.table) == 0;
         found_end(&f);
     }
-    cr_assert_geq(quiet, ENOUGH, "nothing reported in %d of %d", quiet, CASES);
+    cr_assert_geq(quiet, cases() - MISSED_MAX, "nothing reported in %d of %d",
+                  quiet, cases());
 }
 
 Test(diff, reports_nothing_in_48_of_50_cases_without_a_change)
