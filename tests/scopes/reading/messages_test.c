@@ -5,7 +5,7 @@
 
 #include "eventspace/define/definition_internal.h"
 #include "pastset/status.h"
-#include "scopes/reading/messages.h"
+#include "scopes/reading/reading_internal.h"
 #include "tests/scopes/fake_run.h"
 #include "tests/support/scratch.h"
 
@@ -157,7 +157,7 @@ Test(messages, have_one_key_whatever_processes_call_them)
     cr_expect_str_eq(
         scopes_messages_communicator(o.messages, other.key.communicator),
         "rows");
-    cr_expect_eq(scopes_messages_damaged(o.messages), 0);
+    cr_expect_eq(scopes__messages_damaged(o.messages), 0);
     close_run(&o);
 }
 
@@ -189,7 +189,7 @@ Test(messages, of_damaged_files_are_read_as_far_as_they_are_right)
     cr_assert(scopes_messages_next(o.messages, 0, &end_of));
     cr_expect_eq(end_of.bytes, 14);
     cr_expect_not(scopes_messages_next(o.messages, 0, &end_of));
-    cr_expect_eq(scopes_messages_damaged(o.messages), 9);
+    cr_expect_eq(scopes__messages_damaged(o.messages), 9);
     close_run(&o);
 }
 
@@ -222,6 +222,6 @@ Test(messages, of_random_bytes_have_channels_or_are_left_out)
         found++;
     }
     cr_expect_eq(found, 100);
-    cr_expect_eq(scopes_messages_damaged(o.messages), 400);
+    cr_expect_eq(scopes__messages_damaged(o.messages), 400);
     close_run(&o);
 }
