@@ -70,7 +70,7 @@ static void message(fake_run *run, uint32_t thread, uint32_t kind,
                     uint64_t bytes)
 {
     static uint32_t calls;
-    eventspace_message tuple = {.tick = FAKE_START + ++calls,
+    eventspace_message tuple = {.tick = FAKE_START + calls,
                                 .bytes = bytes,
                                 .channel = channel,
                                 .ordinal = ordinal,
@@ -79,6 +79,7 @@ static void message(fake_run *run, uint32_t thread, uint32_t kind,
                                 .tag = tag,
                                 .kind = (uint16_t)kind};
 
+    calls++;
     check_status(fake_run_message(run, thread, thread, &tuple), 0);
 }
 
