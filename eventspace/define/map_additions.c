@@ -182,8 +182,10 @@ static int attributes_take(paths_attributes *out,
         bool is_other = false;
         for (size_t i = 0; i < sizeof(other) / sizeof(*other); i++)
             is_other |= strcmp(item.key, other[i]) == 0;
-        if (!is_other)
-            err = paths_attributes_set(out, item.key, item.value);
+        if (is_other || paths_attributes_get(out, item.key))
+            continue; /* the first of a key counts, as for who checks it */
+        err = item.html ? paths_attributes_set_html(out, item.key, item.value)
+                        : paths_attributes_set(out, item.key, item.value);
     }
     return err;
 }
@@ -236,6 +238,9 @@ static int take_node(eventspace_map_additions *a,
         return refuse(what, "it has no name");
     if (process == PATHS_NONE)
         return refuse(what, "the run has no process of the name that it says");
+    if (process != a->process && (what->kind == EVENTSPACE_DEFINES_THREAD ||
+                                  what->kind == EVENTSPACE_DEFINES_COLLECTOR))
+        return refuse(what, "it is in another process");
     if (what->kind == EVENTSPACE_DEFINES_THREAD)
         err = thread_check(a, what);
     if (!err && key &&

@@ -10,8 +10,8 @@
  *   to       attribute of an edge: the id of where it goes
  *   key      attribute of a wrapper or element that several processes define:
  *            it is one node, and what the first of them says of it counts
- *   process  attribute: the name of the process that it is in; left out: of the
- *            one that defines it
+ *   process  attribute of a wrapper or element: the name of the process that it
+ *            is in; left out: of the one that defines it
  *   id       attribute of a collector: as ids of regions (definition.h)
  *   number   attribute of a thread: of the n-th of the process with rank r
  *            among p, n * p + r, behind those of the map as it was

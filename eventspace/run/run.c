@@ -307,11 +307,10 @@ void eventspace_run_close(eventspace_run *run)
         free(run->definitions[i].name);
         free(run->definitions[i].file);
     }
-    for (size_t i = 0; i < run->later_count; i++)
-        paths_map_destroy(run->later[i]);
+    if (run->map != run->base)
+        paths_map_unref(run->map);
     if (run->base)
         paths_map_destroy(run->base);
-    free(run->later);
     free(run->processes);
     free(run->collectors);
     free(run->definitions);

@@ -73,8 +73,9 @@ const char *eventspace_run_directory(const eventspace_run *run);
 /* What is wrong with its definitions; "" when nothing. */
 const char *eventspace_run_problem(const eventspace_run *run);
 /* The map as it is now. Processes may add to it while they run: then refresh
- * and define make a new one, and those that were given before stay as they are
- * until the run is closed. Processes have the same numbers in all of them. */
+ * and define make a new one, and one that was given before stays as long as
+ * somebody refers to it (paths_map_ref). Processes have the same numbers in
+ * all. */
 const paths_map *eventspace_run_map(const eventspace_run *run);
 /* The map as it was before anybody ran: what belongs into another directory of
  * the same run, where the definitions of processes go, too. */

@@ -2,16 +2,14 @@
  * and what processes have added since; and the tables that are made of it.
  *
  * When something was added, the map is made anew of all that is defined, so it
- * depends on that alone, and not on who looked when. Maps that somebody may
- * refer to stay until the run is closed: a program adds to its map when it
- * begins, and then hardly any more. */
+ * depends on that alone, and not on who looked when. Maps that somebody refers
+ * to stay as they are: a topology does, and what is made by it. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "eventspace/collect/trace.h"
 #include "eventspace/define/map_additions.h"
 #include "eventspace/run/run_internal.h"
-#include "pastset/array.h"
 #include "pastset/status.h"
 
 /* --- tables --- */
@@ -133,14 +131,9 @@ static int additions_make(eventspace_run *run, paths_map *map,
 
 int eventspace__run_map_grow(eventspace_run *run, const uint32_t *ranked)
 {
-    paths_map *map, **more;
-    int err;
+    paths_map *map;
+    int err = paths_map_copy(&map, run->base);
 
-    more = pastset_array_grow(run->later, run->later_count, sizeof(*more));
-    if (!more)
-        return pastset_no_memory("for a path map");
-    run->later = more;
-    err = paths_map_copy(&map, run->base);
     if (err)
         return err;
     err = additions_make(run, map, ranked);
@@ -148,7 +141,10 @@ int eventspace__run_map_grow(eventspace_run *run, const uint32_t *ranked)
         paths_map_destroy(map);
         return err;
     }
-    run->map = more[run->later_count++] = map;
-    run->is_outgrown = false;
-    return eventspace__run_tables(run);
+    if (run->map != run->base)
+        paths_map_unref(run->map);
+    run->map = map;
+    err = eventspace__run_tables(run);
+    run->is_outgrown = err != 0; /* then the next time */
+    return err;
 }

@@ -34,11 +34,8 @@ typedef struct process_files {
 struct eventspace_run {
     char *directory;
     char problem[EVENTSPACE_RUN_PROBLEM]; /* of its definitions */
-    paths_map *base;   /* the map as it was before anybody ran */
-    paths_map *map;    /* with what processes have added; the same if nothing */
-    paths_map **later; /* all that were `map` but `base`, which others refer to;
-                          the last one is `map` */
-    size_t later_count;
+    paths_map *base;  /* the map as it was before anybody ran */
+    paths_map *map;   /* with what processes have added; the same if nothing */
     bool is_outgrown; /* processes have added what is not in `map` yet */
     int64_t digest;   /* of `base`; 0: it is not all there */
     uint32_t nodes;   /* that the whole of `base` had, at least */

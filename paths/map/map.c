@@ -163,6 +163,10 @@ void paths_map_destroy(paths_map *map)
 {
     if (!map)
         return;
+    if (map->references > 0) {
+        map->references--;
+        return;
+    }
     for (uint32_t i = 0; i < map->process_count; i++) {
         free(map->processes[i].name);
         paths__attributes_clear(&map->processes[i].attributes);
@@ -185,6 +189,23 @@ void paths_map_destroy(paths_map *map)
     free(map->name);
     free(map->file);
     free(map);
+}
+
+/* Who refers to a map only reads it; that it counts them is its own matter. */
+static paths_map *own(const paths_map *map)
+{
+    return (paths_map *)(uintptr_t)map;
+}
+
+const paths_map *paths_map_ref(const paths_map *map)
+{
+    own(map)->references++;
+    return map;
+}
+
+void paths_map_unref(const paths_map *map)
+{
+    paths_map_destroy(own(map));
 }
 
 uint32_t paths_map_add_process(paths_map *map, const char *name)

@@ -120,8 +120,16 @@ struct paths_map {
     uint32_t node_count;
     paths_map_edge *edges;
     uint32_t edge_count;
+    uint32_t references; /* besides the first */
     paths_map_index *index;
 };
+
+/* Another reference to a map that changes no more: who has one gives it back
+ * with unref, or with destroy, which is the same. The map goes with the last.
+ * Threads: those who refer to one map are one thread at a time. */
+const paths_map *paths_map_ref(const paths_map *map);
+/* NULL is allowed. */
+void paths_map_unref(const paths_map *map);
 
 /* Making and changing maps. Indexes stay valid when things are added. The
  * adders return the new index, or PATHS_NONE when memory is out or (nodes,

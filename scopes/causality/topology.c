@@ -41,6 +41,7 @@ void scopes_topology_destroy(scopes_topology *topology)
         free(topology->sites[i].inputs.ids);
     lists_free(topology->above, topology->collectors);
     lists_free(topology->lowest, topology->map->node_count);
+    paths_map_unref(topology->map);
     free(topology->hops);
     scopes__free(topology->nodes);
     free(topology->sites);

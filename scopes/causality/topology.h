@@ -6,7 +6,7 @@
  * at a collective wrapper, or (ways that only join) without collective site.
  *
  * Threads:   may be read by any.
- * Ownership: make gives, free takes back; the map is borrowed. */
+ * Ownership: make gives, free takes back; it refers to the map. */
 #ifndef SCOPES_TOPOLOGY_H
 #define SCOPES_TOPOLOGY_H
 

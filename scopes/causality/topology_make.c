@@ -271,7 +271,7 @@ int scopes_topology_create(scopes_topology **out, const paths_map *map)
     *out = NULL;
     if (!m.topology)
         return scopes__topology_no_memory();
-    m.topology->map = map;
+    m.topology->map = paths_map_ref(map);
     err = maker_init(&m);
     if (err)
         goto done;

@@ -88,7 +88,8 @@ static int series_again(scopes_event_table *event_table, eventspace_run *run)
         return err;
     free(event_table->series);
     event_table->series = NULL;
-    event_table->map = eventspace_run_map(run);
+    paths_map_unref(event_table->map);
+    event_table->map = paths_map_ref(eventspace_run_map(run));
     return series_make(event_table, run);
 }
 
@@ -101,7 +102,7 @@ static int event_table_create(scopes_event_table **out, const paths_map *map,
     *out = NULL;
     if (!event_table)
         return scopes__no_room("for a store");
-    event_table->map = map;
+    event_table->map = paths_map_ref(map);
     event_table->memo = scopes__memo_create();
     event_table->ledgers =
         calloc(map->process_count + 1u, sizeof(*event_table->ledgers));
@@ -121,6 +122,7 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
     if (!event_table)
         return;
     scopes__memo_destroy(event_table->memo);
+    paths_map_unref(event_table->map);
     scopes__free(event_table->tuples);
     scopes__free(event_table->at);
     free(event_table->series);

@@ -60,7 +60,8 @@ static bool threads_renew(leaf_messages *m)
     if (!more)
         return false;
     m->threads = more;
-    m->map = map;
+    paths_map_unref(m->map);
+    m->map = paths_map_ref(map);
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
         const char *number = paths_node_get(node, "number");
@@ -89,6 +90,7 @@ void scopes__leaf_messages_destroy(leaf_messages *m)
 {
     if (!m)
         return;
+    paths_map_unref(m->map);
     free(m->threads);
     free(m);
 }

@@ -472,7 +472,7 @@ static pastset_element *element_make(pastset_space *space, const char *name,
     pastset_element_options options = {.name = name,
                                        .type = &type,
                                        .policy = PASTSET_GROW,
-                                       .capacity = 100,
+                                       .capacity = 10000,
                                        .single_writer = true};
     pastset_element *element;
 
@@ -567,7 +567,6 @@ Test(additions, are_there_as_soon_as_their_tuples)
     put(&both[1], 1, 1, 1);
     put(&both[1], 3, 3, 1);
     check_status(scopes_snapshot_again(snapshot), 0);
-    cr_assert_eq(then->node_count, 3);
     then = eventspace_run_map(run);
     cr_assert_eq(paths_map_threads(then), 4);
     cr_assert_neq(paths_map_find_node(then, "thread 2 (absent)"), PATHS_NONE);
@@ -609,6 +608,57 @@ Test(additions, are_watched_as_they_come)
     check_top(top, 2, 7);
     cr_assert_eq(top->threads[0].sequence, 2);
     viewer_top_close(top);
+    grow_end(both);
+}
+
+/* What was said first counts, also where it was checked. */
+Test(additions, have_each_attribute_once)
+{
+    growing both[2];
+    eventspace_run *run;
+    scopes_topology *topology;
+    const paths_map *map;
+
+    grow_begin(both);
+    grow(&both[0], EVENTSPACE_DEFINES_COLLECTOR, EVENTSPACE_NO_PARENT, "c",
+         "id", "0", "id", "4000000000");
+    grow(&both[0], EVENTSPACE_DEFINES_THREAD, EVENTSPACE_NO_PARENT, "t",
+         "number", "0", "number", "4000000000");
+    run = run_open("live");
+    map = eventspace_run_map(run);
+    check_status(scopes_topology_create(&topology, map), 0);
+    cr_assert_eq(topology->collectors, 1);
+    cr_assert_eq(topology->thread_count, 1);
+    scopes_topology_destroy(topology);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* A map goes when nobody refers to it any more. */
+Test(additions, leave_no_maps_behind)
+{
+    scopes_topology *kept;
+    eventspace_run *run;
+    growing both[2];
+    char text[16];
+
+    grow_begin(both);
+    run = run_open("live");
+    grow_path(&both[0], "0", "0", "first");
+    check_status(eventspace_run_refresh(run), 0);
+    check_status(scopes_topology_create(&kept, eventspace_run_map(run)), 0);
+    for (uint32_t i = 1; i < 2000; i++) {
+        snprintf(text, sizeof(text), "%u", 2 * i);
+        grow(&both[0], EVENTSPACE_DEFINES_COLLECTOR, EVENTSPACE_NO_PARENT, "c",
+             "id", text, NULL, NULL);
+        check_status(eventspace_run_refresh(run), 0);
+        cr_assert_eq(eventspace_run_map(run)->node_count, 3 + i);
+        cr_assert_eq(eventspace_run_map(run)->references, 0);
+    }
+    cr_assert_eq(kept->map->node_count, 3);
+    eventspace_run_close(run);
+    cr_assert_str_eq(kept->map->nodes[0].name, "main");
+    scopes_topology_destroy(kept);
     grow_end(both);
 }
 
@@ -688,6 +738,12 @@ static void process_of_no_run(growing *both)
          "process", "c", NULL, NULL);
 }
 
+static void thread_of_another(growing *both)
+{
+    grow(&both[0], EVENTSPACE_DEFINES_THREAD, EVENTSPACE_NO_PARENT, "x",
+         "number", "2", "process", "b");
+}
+
 static void no_name(growing *both)
 {
     grow(&both[0], EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "", NULL,
@@ -708,7 +764,7 @@ Test(additions, that_are_wrong_are_said_and_left_out)
         id_missing,          edge_to_nowhere,   edge_from_an_element,
         second_way_down,     number_of_another, number_again,
         number_too_high,     process_of_no_run, no_name,
-        key_of_another_kind, id_that_descends};
+        key_of_another_kind, id_that_descends,  thread_of_another};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         growing both[2];

@@ -132,7 +132,7 @@ static int64_t certain_end(const snapshot *l, const scopes_clocks *clocks,
 static void add_process(scopes_table *table, const snapshot *l,
                         const scopes_clocks *clocks, uint32_t process)
 {
-    const paths_map *map = eventspace_run_map(l->run);
+    const paths_map *map = eventspace_run_base(l->run);
     const scopes_clock *c = scopes_clocks_process(clocks, process);
     bool known = c->how != SCOPES_CLOCK_NONE;
     scopes_table_text(table, map->processes[process].name);
@@ -187,7 +187,7 @@ static int print_json(const snapshot *l, const clock_arguments *a,
                       const scopes_table *processes,
                       const scopes_table *accuracy)
 {
-    const paths_map *map = eventspace_run_map(l->run);
+    const paths_map *map = eventspace_run_base(l->run);
     uint32_t reference = scopes_clocks_reference(l->clocks[a->method]);
     json_t *name = viewer_json_text(
         reference < map->process_count ? map->processes[reference].name : "");
@@ -245,7 +245,7 @@ static int print_look(const snapshot *l, const clock_arguments *a)
  * give. */
 static void warn(const snapshot *l)
 {
-    const paths_map *map = eventspace_run_map(l->run);
+    const paths_map *map = eventspace_run_base(l->run);
 
     cli_warn_of_damage(l->run);
     for (uint32_t i = 0; i < map->process_count; i++) {

@@ -528,7 +528,7 @@ int cli_info(int argc, char **argv)
     i.run = cli_open_run(a.run);
     if (!i.run)
         return COMMAND_FAILED;
-    i.map = eventspace_run_map(i.run);
+    i.map = paths_map_ref(eventspace_run_map(i.run));
     int err = viewer_facts_take(&i.facts, i.run);
     if (a.list == LIST_PROCESSES || a.list == LIST_OVERHEAD ||
         a.format == VIEWER_JSON)
@@ -537,6 +537,7 @@ int cli_info(int argc, char **argv)
         err = print_info(&i, a.list, a.format);
     viewer_counts_fini(&i.counts);
     viewer_facts_fini(&i.facts);
+    paths_map_unref(i.map);
     eventspace_run_close(i.run);
     return cli_end_output(err);
 }

@@ -112,7 +112,8 @@ static const scopes_column region_columns[] = {
 static int make_regions(scopes_table *out, viewer__sql_run *sql)
 {
     const eventspace_run *run = viewer__sql_run_opened(sql);
-    const paths_map *map = eventspace_run_map(run);
+    /* Names of processes outlive this table there. */
+    const paths_map *map = eventspace_run_base(run);
 
     for (uint32_t id = 0; id < eventspace_run_ids(run); id++) {
         const eventspace_run_definition *defined =
