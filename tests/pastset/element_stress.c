@@ -640,7 +640,11 @@ int main(int argc, char **argv)
 #endif
     if (getenv("EVENTSPACE_STRESS_SEED")) {
         seed = strtoull(getenv("EVENTSPACE_STRESS_SEED"), NULL, 10) + 1;
-        scale_divisor *= 200;
+#ifdef PASTSET_WATCHED
+        scale_divisor = 2000;
+#else
+        scale_divisor = 200;
+#endif
     }
     for (size_t i = 0; i < sizeof(stages) / sizeof(stages[0]); i++) {
         stage s = {.name = stages[i].name,

@@ -154,11 +154,14 @@ function courses() {
             command: [test('clang', name), ...words], seconds: TEN,
             environment: {EVENTSPACE_STRESS_ROUNDS: '2000'}}));
     // The suite does less of these.
-    for (const [name, words, environment] of [
-        ['paths_collective_stress', [], {EVENTSPACE_STRESS_ROUNDS: '10000'}],
-        ['pastset_element_stress', ['2'], {}]])
-        add(`whole.${name}`, TEN, () => whole(
-            [test('release', name), ...words], TEN, environment));
+    for (const [preset, name, words, environment] of [
+        ['release', 'paths_collective_stress', [],
+         {EVENTSPACE_STRESS_ROUNDS: '10000'}],
+        ['release', 'pastset_element_stress', ['2'], {}],
+        ['asan', 'scopes_diff_test', [],
+         {CRITERION_JOBS: '1', ASAN_OPTIONS: 'detect_leaks=1'}]])
+        add(`whole.${preset}.${name}`, TEN, () => whole(
+            [test(preset, name), ...words], TEN, environment));
     // Each by 300 seeds, plain and under the sanitizers.
     for (const preset of ['clang', 'asan', 'tsan']) {
         for (const [name, words] of [
