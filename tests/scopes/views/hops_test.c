@@ -436,17 +436,18 @@ static uint32_t element_collector(const paths_map *map)
     return id_of(map, map->edges[element->in[0]].from);
 }
 
-/* Of all hops, not the waits, the one with the longest mean. */
+/* Of all hops, not the waits, the one that took longest at its best: a delay
+ * takes its time in each round, a processor that is busy does not. */
 static size_t slowest(const scopes_table *table)
 {
     size_t found = 0;
     int64_t max = -1;
 
     for (size_t row = 0; row < scopes_table_rows(table); row++) {
-        int64_t mean = table_integer(table, row, "mean_ns");
+        int64_t least = table_integer(table, row, "min_ns");
         if (strcmp(table_text(table, row, "direction"), "wait") != 0 &&
-            mean > max) {
-            max = mean;
+            least > max) {
+            max = least;
             found = row;
         }
     }
