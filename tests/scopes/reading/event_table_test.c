@@ -193,8 +193,6 @@ static scopes_event_table *event_table_load(const scopes_filter *wanted)
 
     check_status(scopes_source_open(&source, run), 0);
     check_status(scopes_event_table_load(&event_table, source, wanted), 0);
-    /* The map is the run's. */
-    event_table->map = map;
     scopes_source_close(source);
     eventspace_run_close(run);
     return event_table;
