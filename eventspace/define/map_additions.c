@@ -225,6 +225,13 @@ static int keyed_add(eventspace_map_additions *a,
     return err;
 }
 
+/* What is checked where it is defined as what it is. */
+static bool has_own_kind(const char *type)
+{
+    return strcmp(type, "thread") == 0 || strcmp(type, "element") == 0 ||
+           strcmp(type, "collector") == 0;
+}
+
 static int take_node(eventspace_map_additions *a,
                      const eventspace_definition *what)
 {
@@ -236,6 +243,9 @@ static int take_node(eventspace_map_additions *a,
 
     if (!*what->name)
         return refuse(what, "it has no name");
+    if (what->kind == EVENTSPACE_DEFINES_WRAPPER && has_own_kind(type_of(what)))
+        return refuse(what, "nodes of that type are defined by a kind of "
+                            "their own");
     if (process == PATHS_NONE)
         return refuse(what, "the run has no process of the name that it says");
     if (process != a->process && (what->kind == EVENTSPACE_DEFINES_THREAD ||

@@ -744,6 +744,12 @@ static void thread_of_another(growing *both)
          "number", "2", "process", "b");
 }
 
+static void collector_as_a_wrapper(growing *both)
+{
+    grow(&both[0], EVENTSPACE_DEFINES_WRAPPER, EVENTSPACE_NO_PARENT, "x",
+         "kind", "collector", "id", "4000000000");
+}
+
 static void no_name(growing *both)
 {
     grow(&both[0], EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "", NULL,
@@ -764,7 +770,8 @@ Test(additions, that_are_wrong_are_said_and_left_out)
         id_missing,          edge_to_nowhere,   edge_from_an_element,
         second_way_down,     number_of_another, number_again,
         number_too_high,     process_of_no_run, no_name,
-        key_of_another_kind, id_that_descends,  thread_of_another};
+        key_of_another_kind, id_that_descends,  collector_as_a_wrapper,
+        thread_of_another};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         growing both[2];
