@@ -101,10 +101,10 @@ static int take_process(eventspace_map_additions *additions,
 
     for (size_t i = 0; i < files->own_count && err != PASTSET_ENOMEM; i++) {
         own_definition *own = &files->own[i];
-        if (!eventspace_is_addition(own->shown.kind) || own->is_refused)
+        if (!eventspace_is_addition(own->shown.kind))
             continue;
         err = eventspace_map_additions_take(additions, &own->shown);
-        if (err != PASTSET_EFORMAT)
+        if (err != PASTSET_EFORMAT || own->is_refused)
             continue;
         own->is_refused = true;
         eventspace_definition_damaged(&files->definitions, "%s",

@@ -350,7 +350,8 @@ static void model_drop(viewer_top *top)
     top->root_count = 0;
 }
 
-/* Of what the map is now; and reads what the window needs. */
+/* Of what the map is now; and reads what the window needs. After an error it
+ * is made the next time. */
 static int model_make(viewer_top *top)
 {
     int err;
@@ -362,7 +363,13 @@ static int model_make(viewer_top *top)
         err = memory_make(top);
     if (!err)
         err = pull_all(top);
-    return err ? err : viewer__top_look_back(top);
+    if (!err)
+        err = viewer__top_look_back(top);
+    if (err) {
+        model_drop(top);
+        top->map = NULL;
+    }
+    return err;
 }
 
 int viewer_top_pull(viewer_top *top)
