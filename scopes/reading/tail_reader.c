@@ -187,14 +187,18 @@ int scopes_tail_reader_look(scopes_tail_reader *tail)
     for (size_t i = tail->first_process; i < tail->end_process; i++) {
         pastset_space *space = eventspace_run_process_at(tail->run, i)->space;
         size_t elements = 0;
-        int err;
+        int err = 0;
         if (space) {
             (void)pastset_space_refresh(space); /* streams_each notes it */
             elements = pastset_space_count(space);
             if (elements == tail->elements[i])
                 continue;
+            /* A new one may be that of a collector that the process has
+             * defined just before. */
+            err = eventspace_run_define(tail->run);
         }
-        err = eventspace_run_streams_each(tail->run, i, stream_meet, tail);
+        if (!err)
+            err = eventspace_run_streams_each(tail->run, i, stream_meet, tail);
         if (err)
             return err;
         tail->elements[i] = elements;
