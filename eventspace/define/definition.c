@@ -90,6 +90,23 @@ static bool are_attributes(const char *bytes, size_t count)
     return true;
 }
 
+const char *eventspace__definition_type(const eventspace_definition *definition)
+{
+    const char *type;
+
+    switch (definition->kind) {
+    case EVENTSPACE_DEFINES_THREAD:
+        return "thread";
+    case EVENTSPACE_DEFINES_ELEMENT:
+        return "element";
+    case EVENTSPACE_DEFINES_COLLECTOR:
+        return "collector";
+    default:
+        type = eventspace_definition_get(definition, "kind");
+        return type ? type : "";
+    }
+}
+
 /* --- writing --- */
 
 static size_t text_bytes(const eventspace_definition *definition)
@@ -249,6 +266,7 @@ static bool begin(eventspace_definition_reader *reader, const head *h,
 {
     if (goes_on(reader, h, count)) {
         reader->rest = h->rest;
+        reader->pieces++;
         return true;
     }
     eventspace__definition_end(reader);
@@ -270,6 +288,7 @@ static bool begin(eventspace_definition_reader *reader, const head *h,
         reader->id = h->id;
         reader->parent = h->parent;
         reader->rest = h->rest;
+        reader->pieces = 1;
         return true;
     }
     return false;
@@ -301,6 +320,15 @@ int eventspace__definition_take(eventspace_definition_reader *reader,
     return reader->rest ? PASTSET_EAGAIN : finish(reader, out);
 }
 
+void eventspace_definition_again(eventspace_definition_reader *reader)
+{
+    reader->cursor.next -= reader->pieces;
+    reader->cursor.read -= reader->pieces;
+    reader->seen -= reader->pieces;
+    reader->pieces = 0;
+    drop(reader);
+}
+
 int eventspace_definition_next(eventspace_definition_reader *reader,
                                pastset_element *element,
                                eventspace_definition *out)
@@ -319,6 +347,8 @@ int eventspace_definition_next(eventspace_definition_reader *reader,
             return err;
         } else {
             err = eventspace__definition_take(reader, tuple, bytes, out);
+            if (err == PASTSET_ENOMEM)
+                eventspace_definition_again(reader);
         }
     } while (err == PASTSET_EAGAIN || err == PASTSET_EFORMAT);
     return err;

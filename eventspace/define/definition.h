@@ -121,6 +121,7 @@ typedef struct eventspace_definition_reader {
     char problem[440];               /* of the first of them */
     bool is_full;                    /* there is no room in it for more */
     uint32_t kind, id, parent, rest; /* of the one that has begun */
+    uint32_t pieces;                 /* tuples of the last one */
     char *text;
     size_t used, capacity;
 } eventspace_definition_reader;
@@ -132,6 +133,8 @@ typedef struct eventspace_definition_reader {
 int eventspace_definition_next(eventspace_definition_reader *reader,
                                pastset_element *element,
                                eventspace_definition *out);
+/* The next one will be the last one again, which its reader could not take. */
+void eventspace_definition_again(eventspace_definition_reader *reader);
 /* Notes one that is damaged for what its reader knows of it. */
 void eventspace_definition_damaged(eventspace_definition_reader *reader,
                                    const char *format, ...)

@@ -4,6 +4,8 @@
 
 #include "eventspace/define/definition.h"
 
+#define EVENTSPACE__ATTRIBUTES_MAX 4096 /* of one thing */
+
 typedef struct eventspace_attribute {
     const char *key, *value;
     bool html;
@@ -13,6 +15,10 @@ typedef struct eventspace_attribute {
  * there are no more. */
 bool eventspace__definition_attribute(const eventspace_definition *definition,
                                       size_t *at, eventspace_attribute *out);
+
+/* The type of the node that a definition is of. */
+const char *
+eventspace__definition_type(const eventspace_definition *definition);
 
 /* The next tuple of a definition: `out` has EVENTSPACE_DEFINITION_BYTES, `*at`
  * is 0 for the first one and moves on. 0: there are no more. */

@@ -20,6 +20,10 @@
  * ones are there. */
 #define MISSING_MAX 16
 
+/* Most nodes from a node down to the end of its path, where that is looked at:
+ * an edge to it may not close a circle. */
+#define DEPTH_MAX 4096
+
 /* By a text: a node that several processes define, or the number behind the
  * last node of that name. */
 typedef struct by_text {
@@ -152,23 +156,6 @@ static char *free_name(eventspace_map_additions *a, const char *name)
     return out;
 }
 
-static const char *type_of(const eventspace_definition *what)
-{
-    const char *type;
-
-    switch (what->kind) {
-    case EVENTSPACE_DEFINES_THREAD:
-        return "thread";
-    case EVENTSPACE_DEFINES_ELEMENT:
-        return "element";
-    case EVENTSPACE_DEFINES_COLLECTOR:
-        return "collector";
-    default:
-        type = eventspace_definition_get(what, "kind");
-        return type ? type : "";
-    }
-}
-
 /* Of a node, all but what only the definition needs. */
 static int attributes_take(paths_attributes *out,
                            const eventspace_definition *what)
@@ -196,7 +183,8 @@ static int node_add(eventspace_map_additions *a,
 {
     char *name = free_name(a, what->name);
 
-    *out = name ? paths_map_add_node(a->map, process, type_of(what), name)
+    *out = name ? paths_map_add_node(a->map, process,
+                                     eventspace__definition_type(what), name)
                 : PATHS_NONE;
     free(name);
     return *out == PATHS_NONE
@@ -213,7 +201,8 @@ static int keyed_add(eventspace_map_additions *a,
 
     if (err == PASTSET_EEXIST) {
         *out = known->value;
-        return strcmp(a->map->nodes[*out].type, type_of(what)) == 0
+        return strcmp(a->map->nodes[*out].type,
+                      eventspace__definition_type(what)) == 0
                    ? 0
                    : refuse(what, "another process says that it is of another "
                                   "kind");
@@ -243,7 +232,8 @@ static int take_node(eventspace_map_additions *a,
 
     if (!*what->name)
         return refuse(what, "it has no name");
-    if (what->kind == EVENTSPACE_DEFINES_WRAPPER && has_own_kind(type_of(what)))
+    if (what->kind == EVENTSPACE_DEFINES_WRAPPER &&
+        has_own_kind(eventspace__definition_type(what)))
         return refuse(what, "nodes of that type are defined by a kind of "
                             "their own");
     if (process == PATHS_NONE)
@@ -263,6 +253,20 @@ static int take_node(eventspace_map_additions *a,
 }
 
 /* --- edges --- */
+
+/* Whether the way down from a node comes to an end, and not to another. */
+static bool ends_without(const paths_map *map, uint32_t node, uint32_t other)
+{
+    for (int i = 0; i < DEPTH_MAX; i++) {
+        const paths_map_node *n = &map->nodes[node];
+        if (node == other)
+            return false;
+        if (!n->out_count)
+            return true;
+        node = map->edges[n->out[0]].to;
+    }
+    return false;
+}
 
 static int take_edge(eventspace_map_additions *a,
                      const eventspace_definition *what)
@@ -284,6 +288,9 @@ static int take_edge(eventspace_map_additions *a,
         return a->map->edges[node->out[0]].to == to
                    ? 0 /* another process has said so */
                    : refuse(what, "a path has one way down from a node");
+    if (!ends_without(a->map, to, from))
+        return refuse(what, "a path that goes in a circle, or through too many "
+                            "nodes");
     edge = paths_map_add_edge(a->map, from, to);
     if (edge == PATHS_NONE)
         return no_memory();
@@ -329,9 +336,22 @@ void eventspace_map_additions_by(eventspace_map_additions *a, uint32_t rank)
     a->own = (known_ids){0};
 }
 
+static bool has_too_many_attributes(const eventspace_definition *what)
+{
+    eventspace_attribute item;
+    size_t at = 0, count = 0;
+
+    while (count <= EVENTSPACE__ATTRIBUTES_MAX &&
+           eventspace__definition_attribute(what, &at, &item))
+        count++;
+    return count > EVENTSPACE__ATTRIBUTES_MAX;
+}
+
 int eventspace_map_additions_take(eventspace_map_additions *a,
                                   const eventspace_definition *what)
 {
+    if (has_too_many_attributes(what))
+        return refuse(what, "it has too many attributes");
     return what->kind == EVENTSPACE_DEFINES_EDGE ? take_edge(a, what)
                                                  : take_node(a, what);
 }

@@ -8,8 +8,6 @@
 #include "eventspace/define/known_ids_internal.h"
 #include "pastset/status.h"
 
-#define ATTRIBUTES_MAX 4096 /* of one thing */
-
 /* --- from a map --- */
 
 typedef struct defining {
@@ -198,14 +196,14 @@ static int take_attributes(eventspace_map_builder *b, paths_attributes *out,
     size_t at = 0;
     int err = 0;
 
-    for (size_t i = 0; i < ATTRIBUTES_MAX && !err &&
+    for (size_t i = 0; i < EVENTSPACE__ATTRIBUTES_MAX && !err &&
                        eventspace__definition_attribute(what, &at, &item);
          i++)
         err = take_attribute(b, out, what, &item);
     if (!err && at < what->attribute_bytes)
         eventspace_definition_damaged(
             b->reader, "definition %u of kind %u: more than %d attributes",
-            what->id, what->kind, ATTRIBUTES_MAX);
+            what->id, what->kind, EVENTSPACE__ATTRIBUTES_MAX);
     return err;
 }
 
@@ -250,23 +248,6 @@ static int take_process(eventspace_map_builder *b,
                : take_attributes(b, &b->map->processes[index].attributes, what);
 }
 
-static const char *type_of(const eventspace_definition *what)
-{
-    const char *type;
-
-    switch (what->kind) {
-    case EVENTSPACE_DEFINES_THREAD:
-        return "thread";
-    case EVENTSPACE_DEFINES_ELEMENT:
-        return "element";
-    case EVENTSPACE_DEFINES_COLLECTOR:
-        return "collector";
-    default:
-        type = eventspace_definition_get(what, "kind");
-        return type ? type : "";
-    }
-}
-
 static int take_node(eventspace_map_builder *b,
                      const eventspace_definition *what)
 {
@@ -286,7 +267,8 @@ static int take_node(eventspace_map_builder *b,
                                       what->name, what->parent);
         return 0;
     }
-    index = paths_map_add_node(b->map, process, type_of(what), what->name);
+    index = paths_map_add_node(b->map, process,
+                               eventspace__definition_type(what), what->name);
     if (index == PATHS_NONE)
         return pastset_no_memory("for a path map");
     attributes = &b->map->nodes[index].attributes;

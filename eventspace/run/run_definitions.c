@@ -36,7 +36,8 @@ static uint32_t number_of(const eventspace_run *run, uint32_t rank, uint32_t id)
 {
     uint32_t behind = id - run->base_ids;
 
-    return id >= run->base_ids && behind % run->map->process_count == rank
+    return id >= run->base_ids && id < PATHS_NONE &&
+                   behind % run->map->process_count == rank
                ? behind / run->map->process_count
                : UINT32_MAX;
 }
@@ -103,10 +104,10 @@ const eventspace_definition *eventspace_run_own_of(const eventspace_run *run,
     return own_find(&run->processes[process], id);
 }
 
-/* Takes an id of tuples that a process gives. `*is_taken` false: it is not one
- * of its own, or not the first time. Errors: PASTSET_ENOMEM. */
-static int id_take(const eventspace_run *run, process_files *files,
-                   uint32_t rank, uint32_t id, bool *is_taken)
+/* An id of tuples that a process gives: `*out` is to be set by who takes it;
+ * NULL: it is not one of its own, or taken. Errors: PASTSET_ENOMEM. */
+static int id_look_up(const eventspace_run *run, process_files *files,
+                      uint32_t rank, uint32_t id, bool **out)
 {
     uint32_t number = number_of(run, rank, id);
 
@@ -115,28 +116,21 @@ static int id_take(const eventspace_run *run, process_files *files,
             calloc(EVENTSPACE_DEFINITIONS_MAX, sizeof(*files->defined));
     if (!files->defined)
         return pastset_no_memory("for the definitions of a run");
-    *is_taken = number < EVENTSPACE_DEFINITIONS_MAX && !files->defined[number];
-    if (*is_taken)
-        files->defined[number] = true;
+    *out = number < EVENTSPACE_DEFINITIONS_MAX && !files->defined[number]
+               ? &files->defined[number]
+               : NULL;
     return 0;
 }
 
-/* The id that tuples of a collector have. */
-static int collector_take(eventspace_run *run, process_files *files,
-                          uint32_t rank, const eventspace_definition *collector,
-                          bool *is_taken)
+/* The id that tuples of a collector have; PATHS_NONE: it has none. */
+static uint32_t id_of_collector(const eventspace_definition *collector)
 {
     const char *text = eventspace_definition_get(collector, "id");
     uint64_t id;
-    int err;
 
-    *is_taken = false;
-    if (!text || paths_parse_number(text, &id) || id >= PATHS_NONE)
-        return 0;
-    err = id_take(run, files, rank, (uint32_t)id, is_taken);
-    if (!err && *is_taken && id >= run->added_ids)
-        run->added_ids = (uint32_t)id + 1;
-    return err;
+    return text && !paths_parse_number(text, &id) && id < PATHS_NONE
+               ? (uint32_t)id
+               : PATHS_NONE;
 }
 
 /* Ids ascend, and what a channel belongs to comes before it. */
@@ -182,14 +176,16 @@ static int take_own(eventspace_run *run, size_t process, uint32_t rank,
                     const eventspace_definition *definition)
 {
     process_files *files = &run->processes[process];
-    bool is_right = is_next_own(files, definition);
+    bool is_collector = definition->kind == EVENTSPACE_DEFINES_COLLECTOR;
+    uint32_t id = is_collector ? id_of_collector(definition) : 0;
+    bool *entry = NULL;
     int err = 0;
 
-    if (is_right && definition->kind == EVENTSPACE_DEFINES_COLLECTOR)
-        err = collector_take(run, files, rank, definition, &is_right);
+    if (is_collector)
+        err = id_look_up(run, files, rank, id, &entry);
     if (err)
         return err;
-    if (!is_right) {
+    if (!is_next_own(files, definition) || (is_collector && !entry)) {
         eventspace_definition_damaged(
             &files->definitions,
             "definition %u of kind %u, \"%.60s\": its id is not the next of "
@@ -197,8 +193,16 @@ static int take_own(eventspace_run *run, size_t process, uint32_t rank,
             definition->id, definition->kind, definition->name);
         return 0;
     }
+    err = keep_own(files, definition);
+    if (err)
+        return err;
     run->is_outgrown |= eventspace_is_addition(definition->kind);
-    return keep_own(files, definition);
+    if (is_collector) {
+        *entry = true;
+        if (id >= run->added_ids)
+            run->added_ids = id + 1;
+    }
+    return 0;
 }
 
 void eventspace__definitions_drop(process_files *files)
@@ -216,7 +220,7 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
                 const eventspace_definition *definition)
 {
     process_files *files = &run->processes[process];
-    bool is_taken = false;
+    bool *entry = NULL;
     int err;
 
     if (definition->kind >= EVENTSPACE_DEFINES_OPERATION ||
@@ -230,13 +234,17 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
             definition->id, definition->kind, definition->name);
         return 0;
     }
-    err = id_take(run, files, rank, definition->id, &is_taken);
-    if (!err && !is_taken)
+    err = id_look_up(run, files, rank, definition->id, &entry);
+    if (!err && !entry)
         eventspace_definition_damaged(&files->definitions,
                                       "definition of \"%.100s\": its id %u is "
                                       "not one of this process's",
                                       definition->name, definition->id);
-    return err || !is_taken ? err : add(run, process, definition);
+    if (err || !entry)
+        return err;
+    err = add(run, process, definition);
+    *entry = err == 0;
+    return err;
 }
 
 /* Nothing more will come. */
@@ -263,8 +271,11 @@ static int look(eventspace_run *run, size_t process, uint32_t rank)
         return 0;
     do {
         err = eventspace_definition_next(reader, element, &definition);
-        if (!err)
+        if (!err) {
             err = take(run, process, rank, &definition);
+            if (err)
+                eventspace_definition_again(reader);
+        }
     } while (!err);
     if (err == PASTSET_ENOMEM)
         return err;

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "eventspace/define/definition.h"
 #include "pastset/array.h"
 #include "pastset/space.h"
 #include "pastset/status.h"
@@ -38,14 +39,20 @@ typedef struct later {
     uint64_t index;
 } later;
 
+/* What a process had at the last look. */
+typedef struct contents {
+    size_t elements;
+    uint64_t definitions; /* tuples of them */
+} contents;
+
 struct scopes_tail_reader {
     eventspace_run *run;
     size_t first_process, end_process;
     scopes_throttle throttle;
     feed_stream *streams;
     size_t count;
-    size_t turn;      /* where the next pull begins */
-    size_t *elements; /* by process: how many its space had at the last look */
+    size_t turn;        /* where the next pull begins */
+    contents *contents; /* by process */
     later *laters;
     size_t later_count;
     eventspace_trace *buffer; /* BATCH_TUPLES */
@@ -101,10 +108,10 @@ int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
                             eventspace_run_directory(run), process);
     tail = calloc(1, sizeof(*tail));
     if (tail) {
-        tail->elements = calloc(processes + 1, sizeof(*tail->elements));
+        tail->contents = calloc(processes + 1, sizeof(*tail->contents));
         tail->buffer = malloc(BATCH_TUPLES * sizeof(*tail->buffer));
     }
-    if (!tail || !tail->elements || !tail->buffer) {
+    if (!tail || !tail->contents || !tail->buffer) {
         scopes_tail_reader_destroy(tail);
         return pastset_no_memory("for a feed");
     }
@@ -125,7 +132,7 @@ void scopes_tail_reader_destroy(scopes_tail_reader *tail)
         free(tail->laters[i].stream);
     free(tail->laters);
     free(tail->streams);
-    free(tail->elements);
+    free(tail->contents);
     free(tail->buffer);
     free(tail);
 }
@@ -182,28 +189,51 @@ static int stream_meet(const eventspace_stream *stream, void *context)
     return 0;
 }
 
+static contents contents_of(const eventspace_run_process *process)
+{
+    pastset_element *definitions =
+        process->side
+            ? pastset_space_find(process->side, EVENTSPACE_DEFINITIONS_NAME)
+            : NULL;
+    pastset_ledger ledger = {0};
+
+    if (definitions)
+        pastset_element_ledger(definitions, &ledger);
+    return (contents){pastset_space_count(process->space), ledger.written};
+}
+
+/* What is a stream is known by its collectors, which a process may define
+ * before it makes the element or after. */
+static int process_look(scopes_tail_reader *tail, size_t process)
+{
+    const eventspace_run_process *p =
+        eventspace_run_process_at(tail->run, process);
+    contents *before = &tail->contents[process], now = {0};
+    int err = 0;
+
+    if (p->space) {
+        (void)pastset_space_refresh(p->space); /* streams_each notes it */
+        now = contents_of(p);
+        if (now.elements == before->elements &&
+            now.definitions == before->definitions)
+            return 0;
+        err = eventspace_run_define(tail->run);
+    }
+    if (!err)
+        err =
+            eventspace_run_streams_each(tail->run, process, stream_meet, tail);
+    if (!err)
+        *before = now;
+    return err;
+}
+
 int scopes_tail_reader_look(scopes_tail_reader *tail)
 {
-    for (size_t i = tail->first_process; i < tail->end_process; i++) {
-        pastset_space *space = eventspace_run_process_at(tail->run, i)->space;
-        size_t elements = 0;
-        int err = 0;
-        if (space) {
-            (void)pastset_space_refresh(space); /* streams_each notes it */
-            elements = pastset_space_count(space);
-            if (elements == tail->elements[i])
-                continue;
-            /* A new one may be that of a collector that the process has
-             * defined just before. */
-            err = eventspace_run_define(tail->run);
-        }
-        if (!err)
-            err = eventspace_run_streams_each(tail->run, i, stream_meet, tail);
-        if (err)
-            return err;
-        tail->elements[i] = elements;
-    }
-    return 0;
+    int err = 0;
+
+    for (size_t i = tail->first_process; i < tail->end_process && !err; i++)
+        err = process_look(tail, i);
+    return err;
 }
 
 int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,

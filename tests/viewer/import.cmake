@@ -6,7 +6,8 @@ es_test(viewer/import_messages_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c
         LINKS PkgConfig::JANSSON PkgConfig::OTF2 m)
 es_test(viewer/map_additions_test
-        SOURCES viewer/otf2_make.c support/command.c support/scratch.c
+        SOURCES viewer/otf2_make.c support/command.c support/memory.c
+                support/scratch.c
         LINKS eventspace::viewer PkgConfig::OTF2 m)
 es_test(viewer/import_lanes_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c

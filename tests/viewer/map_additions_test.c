@@ -2,8 +2,10 @@
  * are made of: they are read like runs whose whole map was there before, while
  * they grow, and what is wrong in one of them is said. */
 #include <criterion/criterion.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "eventspace/collect/scheduling.h"
@@ -14,9 +16,11 @@
 #include "pastset/request.h"
 #include "pastset/space.h"
 #include "scopes/reading/snapshot.h"
+#include "scopes/reading/tail_reader.h"
 #include "scopes/views/view.h"
 #include "tests/support/check.h"
 #include "tests/support/command.h"
+#include "tests/support/memory.h"
 #include "tests/support/scratch.h"
 #include "tests/viewer/otf2_make.h"
 #include "viewer/live/top_internal.h"
@@ -421,12 +425,23 @@ typedef struct growing {
     uint32_t next;
 } growing;
 
+static uint32_t grow_with(growing *g, uint32_t kind, uint32_t parent,
+                          const char *name,
+                          const eventspace_attributes *attributes)
+{
+    eventspace_definition what = {kind, g->next,          parent,
+                                  name, attributes->text, attributes->bytes};
+
+    check_status(eventspace_definition_write(g->definitions, &what), 0);
+    return g->next++;
+}
+
 static uint32_t grow(growing *g, uint32_t kind, uint32_t parent,
                      const char *name, const char *key, const char *value,
                      const char *key2, const char *value2)
 {
     eventspace_attributes attributes = {0};
-    eventspace_definition what = {kind, g->next, parent, name, NULL, 0};
+    uint32_t id;
 
     if (key)
         check_status(eventspace_attributes_add(&attributes, key, value, false),
@@ -434,11 +449,9 @@ static uint32_t grow(growing *g, uint32_t kind, uint32_t parent,
     if (key2)
         check_status(
             eventspace_attributes_add(&attributes, key2, value2, false), 0);
-    what.attributes = attributes.text;
-    what.attribute_bytes = attributes.bytes;
-    check_status(eventspace_definition_write(g->definitions, &what), 0);
+    id = grow_with(g, kind, parent, name, &attributes);
     free(attributes.text);
-    return g->next++;
+    return id;
 }
 
 static uint32_t grow_edge(growing *g, uint32_t from, uint32_t to)
@@ -481,7 +494,15 @@ static pastset_element *element_make(pastset_space *space, const char *name,
     return element;
 }
 
-/* Two processes "a" and "b" of which a map says nothing else. */
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Two processes "a" and "b" of which a map says nothing else, and which run. */
 static void grow_begin(growing *both)
 {
     static const char *const names[] = {"a", "b"};
@@ -498,11 +519,11 @@ static void grow_begin(growing *both)
                                 .pid = (uint32_t)getpid(),
                                 .state = EVENTSPACE_RUNNING,
                                 .tick_source = "test",
-                                .counter = "test",
-                                .start_wall_ns = 1,
+                                .start_wall_ns = now_ns(),
                                 .start_tick = 1};
         char file[300];
         pastset_space_options options = {.path = file, .max_bytes = 1 << 24};
+        snprintf(meta.counter, sizeof(meta.counter), "test %s", names[i]);
         snprintf(file, sizeof(file), "%s/%s.space", directory, names[i]);
         check_status(pastset_space_create(&both[i].space, &options), 0);
         both[i].definitions =
@@ -523,16 +544,22 @@ static void grow_end(growing *both)
     pastset_space_close(both[1].space);
 }
 
-static void put(growing *g, uint32_t collector, uint32_t thread, uint32_t i)
+static void put_operation(growing *g, uint32_t collector, uint32_t thread,
+                          uint32_t i, uint8_t operation)
 {
     eventspace_trace event = {.start = 100 + i,
                               .end = 101 + i,
                               .collector = collector,
                               .thread = thread,
                               .sequence = i,
-                              .operation = PASTSET_WRITE};
+                              .operation = operation};
 
     check_status(eventspace_run_writer_trace(g->stream, &event), 0);
+}
+
+static void put(growing *g, uint32_t collector, uint32_t thread, uint32_t i)
+{
+    put_operation(g, collector, thread, i, PASTSET_WRITE);
 }
 
 Test(additions, are_there_as_soon_as_their_tuples)
@@ -611,6 +638,81 @@ Test(additions, are_watched_as_they_come)
     grow_end(both);
 }
 
+/* Waits for what a command that goes on is to print. */
+static void wait_for_text(const command *c, const char *text)
+{
+    char output[1 << 16];
+    uint64_t end = now_ns() + timeout(60) * UINT64_C(1000000000);
+    ssize_t bytes;
+
+    do {
+        bytes = pread(c->output_fd, output, sizeof(output) - 1, 0);
+        cr_assert_geq(bytes, 0);
+        output[bytes] = 0;
+        cr_assert_lt(now_ns(), end, "no \"%s\" in %s", text, output);
+    } while (!strstr(output, text));
+}
+
+Test(additions, count_where_clocks_are_followed)
+{
+    command clock;
+    growing both[2];
+
+    grow_begin(both);
+    command_start(&clock, EVENTSPACE, "clock", scratch_file("live"), "--follow",
+                  "10ms", "--format", "csv", NULL);
+    wait_for_text(&clock, "b,wall clock,");
+    grow_path(&both[0], "0", "0", "to b");
+    grow_path(&both[1], "1", "1", "to b");
+    grow_path(&both[0], "2", "2", "to a");
+    grow_path(&both[1], "3", "3", "to a");
+    put_operation(&both[0], 0, 0, 1, PASTSET_WRITE);
+    put_operation(&both[1], 1, 1, 2, PASTSET_TAKE);
+    put_operation(&both[1], 3, 3, 3, PASTSET_WRITE);
+    put_operation(&both[0], 2, 2, 4, PASTSET_TAKE);
+    wait_for_text(&clock, "b,exchanges,a,");
+    kill(clock.pid, SIGTERM);
+    command_wait(&clock, 60);
+    command_free(&clock);
+    grow_end(both);
+}
+
+/* A stream may be there before the collector that it is of, or after. */
+static int batch_count(const scopes_batch *batch, void *context)
+{
+    size_t *count = context;
+
+    *count += batch->count;
+    return 0;
+}
+
+Test(additions, have_streams_that_are_followed)
+{
+    scopes_tail_reader *tail;
+    eventspace_run *run;
+    growing both[2];
+    size_t count = 0;
+
+    grow_begin(both);
+    run = run_open("live");
+    check_status(scopes_tail_reader_create(&tail, run, SIZE_MAX, NULL), 0);
+    check_status(scopes_tail_reader_pull(tail, batch_count, &count, NULL), 0);
+    grow_path(&both[0], "0", "0", "to b");
+    put(&both[0], 0, 0, 1);
+    check_status(scopes_tail_reader_pull(tail, batch_count, &count, NULL), 0);
+    cr_assert_eq(count, 1, "the stream was there, and is defined now");
+
+    grow(&both[1], EVENTSPACE_DEFINES_COLLECTOR, EVENTSPACE_NO_PARENT, "late",
+         "id", "1", "trace", "late");
+    both[1].stream = element_make(both[1].space, "late", EVENTSPACE_TRACE_TYPE);
+    put(&both[1], 1, 1, 1);
+    check_status(scopes_tail_reader_pull(tail, batch_count, &count, NULL), 0);
+    cr_assert_eq(count, 2, "a new stream is of what was defined before it");
+    scopes_tail_reader_destroy(tail);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
 /* What was said first counts, also where it was checked. */
 Test(additions, have_each_attribute_once)
 {
@@ -662,6 +764,88 @@ Test(additions, leave_no_maps_behind)
     grow_end(both);
 }
 
+/* --- without memory --- */
+
+typedef struct looking {
+    eventspace_run *run;
+    viewer_top *top;
+    scopes_snapshot *snapshot;
+} looking;
+
+static int refresh(void *context)
+{
+    return eventspace_run_refresh(((looking *)context)->run);
+}
+
+static int pull(void *context)
+{
+    return viewer_top_pull(((looking *)context)->top);
+}
+
+static int snapshot_again(void *context)
+{
+    return scopes_snapshot_again(((looking *)context)->snapshot);
+}
+
+static void check_complete(const eventspace_run *run, unsigned at)
+{
+    const paths_map *map = eventspace_run_map(run);
+    const eventspace_run_definition *region =
+        eventspace_run_definition_of(run, 2);
+
+    check_no_problem(run);
+    cr_assert_eq(map->node_count, 3, "allocation %u", at);
+    cr_assert_eq(map->edge_count, 2, "allocation %u", at);
+    cr_assert_neq(eventspace_run_collector(run, 0), PATHS_NONE, "allocation %u",
+                  at);
+    cr_assert(region && strcmp(region->name, "part") == 0, "allocation %u", at);
+}
+
+/* Whatever allocation fails: the next look takes what there is. */
+static void fail_each(int (*call)(void *context))
+{
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    bool failed = true;
+
+    for (unsigned at = 1; failed; at++) {
+        looking l;
+        growing both[2];
+        uint32_t next;
+        int err;
+
+        grow_begin(both);
+        l.run = run_open("live");
+        check_status(viewer_top_open(&l.top, scratch_file("live"), NULL), 0);
+        check_status(scopes_snapshot_take(&l.snapshot, l.run, &all), 0);
+        grow_path(&both[0], "0", "0", "to b");
+        put(&both[0], 0, 0, 1);
+        next = both[0].next;
+        both[0].next = 2; /* the id of its tuples */
+        grow(&both[0], EVENTSPACE_DEFINES_REGION, EVENTSPACE_NO_PARENT, "part",
+             NULL, NULL, NULL, NULL);
+        both[0].next = next;
+        failed = memory_fails_at(at, call, &l, &err);
+        if (!failed)
+            check_status(err, 0);
+        check_status(scopes_snapshot_again(l.snapshot), 0);
+        check_complete(l.run, at);
+        cr_assert_eq(scopes_event_series(l.snapshot->event_table, 0)->count, 1);
+        check_top(l.top, 1, 1);
+        scopes_snapshot_destroy(l.snapshot);
+        viewer_top_close(l.top);
+        eventspace_run_close(l.run);
+        grow_end(both);
+        free(command_run(0, 10, "rm", "-r", scratch_file("live"), NULL));
+    }
+}
+
+Test(additions, are_taken_after_a_look_without_memory)
+{
+    fail_each(refresh);
+    fail_each(pull);
+    fail_each(snapshot_again);
+}
+
 /* --- what is wrong --- */
 
 typedef void wrong(growing *both);
@@ -698,6 +882,34 @@ static void edge_to_nowhere(growing *both)
 static void edge_from_an_element(growing *both)
 {
     grow_edge(&both[0], 2, 1);
+}
+
+static void way_back(growing *both)
+{
+    uint32_t upper = grow(&both[0], EVENTSPACE_DEFINES_WRAPPER,
+                          EVENTSPACE_NO_PARENT, "x", "kind", "sum", NULL, NULL);
+    uint32_t lower = grow(&both[0], EVENTSPACE_DEFINES_WRAPPER,
+                          EVENTSPACE_NO_PARENT, "y", "kind", "sum", NULL, NULL);
+
+    grow_edge(&both[0], upper, lower);
+    grow_edge(&both[0], lower, upper);
+}
+
+static void wrapper_that_is_a_thread(growing *both)
+{
+    grow(&both[0], EVENTSPACE_DEFINES_WRAPPER, EVENTSPACE_NO_PARENT, "x",
+         "kind", "thread", "number", "0");
+}
+
+static void too_many_attributes(growing *both)
+{
+    eventspace_attributes attributes = {0};
+
+    for (int i = 0; i <= 4096; i++)
+        check_status(eventspace_attributes_add(&attributes, "k", "", false), 0);
+    grow_with(&both[0], EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "x",
+              &attributes);
+    free(attributes.text);
 }
 
 static void second_way_down(growing *both)
@@ -765,13 +977,25 @@ static void id_that_descends(growing *both)
 
 Test(additions, that_are_wrong_are_said_and_left_out)
 {
-    static wrong *const all[] = {
-        id_of_another,       id_twice,          id_too_high,
-        id_missing,          edge_to_nowhere,   edge_from_an_element,
-        second_way_down,     number_of_another, number_again,
-        number_too_high,     process_of_no_run, no_name,
-        key_of_another_kind, id_that_descends,  collector_as_a_wrapper,
-        thread_of_another};
+    static wrong *const all[] = {id_of_another,
+                                 id_twice,
+                                 id_too_high,
+                                 id_missing,
+                                 edge_to_nowhere,
+                                 edge_from_an_element,
+                                 second_way_down,
+                                 number_of_another,
+                                 number_again,
+                                 number_too_high,
+                                 process_of_no_run,
+                                 no_name,
+                                 key_of_another_kind,
+                                 id_that_descends,
+                                 collector_as_a_wrapper,
+                                 thread_of_another,
+                                 way_back,
+                                 too_many_attributes,
+                                 wrapper_that_is_a_thread};
 
     for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
         growing both[2];
@@ -804,4 +1028,33 @@ Test(additions, that_are_wrong_are_said_and_left_out)
         grow_end(both);
         free(command_run(0, 10, "rm", "-r", scratch_file("live"), NULL));
     }
+}
+
+/* What was refused is right as soon as what it did not agree with is not. */
+Test(additions, do_not_depend_on_who_looked_when)
+{
+    eventspace_run *early, *late;
+    growing both[2];
+
+    grow_begin(both);
+    grow(&both[1], EVENTSPACE_DEFINES_WRAPPER, EVENTSPACE_NO_PARENT, "x", "key",
+         "x", "kind", "sum");
+    grow(&both[1], EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "x", "key",
+         "x", "type", "u64");
+    grow(&both[1], EVENTSPACE_DEFINES_WRAPPER, EVENTSPACE_NO_PARENT, "up",
+         "kind", "sum", NULL, NULL);
+    grow_edge(&both[1], 2, 1);
+    early = run_open("live");
+    cr_assert_eq(eventspace_run_map(early)->edge_count, 0);
+    grow(&both[0], EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "x", "key",
+         "x", "type", "u64");
+    check_status(eventspace_run_refresh(early), 0);
+    late = run_open("live");
+    cr_assert_eq(eventspace_run_map(late)->edge_count, 1);
+    cr_assert_eq(eventspace_run_map(early)->edge_count, 1);
+    cr_assert_eq(paths_map_digest(eventspace_run_map(early)),
+                 paths_map_digest(eventspace_run_map(late)));
+    eventspace_run_close(early);
+    eventspace_run_close(late);
+    grow_end(both);
 }

@@ -273,17 +273,19 @@ static void look_drop(snapshot *l)
     scopes_clocks_destroy(l->clocks[0]);
     scopes_clocks_destroy(l->clocks[1]);
     scopes_event_table_destroy(l->event_table);
+    scopes_topology_destroy(l->topology);
+    free(l->collectors);
     l->clocks[0] = l->clocks[1] = NULL;
     l->event_table = NULL;
+    l->topology = NULL;
+    l->collectors = NULL;
 }
 
 static void look_end(snapshot *l)
 {
     look_drop(l);
-    scopes_topology_destroy(l->topology);
     scopes_source_close(l->source);
     eventspace_run_close(l->run);
-    free(l->collectors);
     free(l->from);
     free(l->to);
 }
@@ -294,13 +296,20 @@ static int look_begin(snapshot *l)
     int err = scopes_source_open(&l->source, l->run);
     if (err)
         return err;
-    err = scopes_topology_create(&l->topology, eventspace_run_map(l->run));
-    if (err)
-        return err;
     l->from = calloc(processes + 1, sizeof(*l->from));
     l->to = calloc(processes + 1, sizeof(*l->to));
+    return l->from && l->to ? 0 : pastset_no_memory("to look at clocks");
+}
+
+/* Of the map as it is now: processes may add to it between two looks. */
+static int collectors_choose(snapshot *l)
+{
+    int err = scopes_topology_create(&l->topology, eventspace_run_map(l->run));
+
+    if (err)
+        return err;
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
-    if (!l->from || !l->to || !l->collectors)
+    if (!l->collectors)
         return pastset_no_memory("to look at clocks");
     scopes_clocks_choose(l->topology, l->collectors);
     return 0;
@@ -342,9 +351,12 @@ static int window_make(snapshot *l, uint64_t last_ns, size_t process)
 
 static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
 {
-    scopes_filter filter = {.collectors = l->collectors,
-                            .collector_count = l->topology->collectors};
-    int err = 0;
+    scopes_filter filter = {0};
+    int err = collectors_choose(l);
+    if (err)
+        return err;
+    filter.collectors = l->collectors;
+    filter.collector_count = l->topology->collectors;
     if (a->last_ns) {
         for (size_t i = 0; i < eventspace_run_process_count(l->run) && !err;
              i++)
