@@ -21,6 +21,13 @@
 #define EVENTSPACE_MESSAGE_TYPE "u64[2] u32[4] i32 u16[2]"
 #define EVENTSPACE_MESSAGE_UNKNOWN UINT32_MAX
 
+/* Added to the kind of an end whose process has only counted: `ordinal` is then
+ * the number of the send among all sends of the process, or of the receive
+ * among all that it has posted, and which message of the channel and tag it is
+ * follows from their order. (A receive that was posted earlier gets the message
+ * that was sent earlier, whatever the order in which they end.) */
+#define EVENTSPACE_MESSAGE_COUNTED 0x100
+
 typedef enum eventspace_message_kind {
     EVENTSPACE_MESSAGE_SENT,
     EVENTSPACE_MESSAGE_RECEIVED,

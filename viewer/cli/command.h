@@ -33,6 +33,7 @@ int cli_dispatch(const command *commands, int argc, char **argv);
 /* The groups, one file each. */
 int cli_map(int argc, char **argv);
 int cli_run(int argc, char **argv);
+int cli_mpi(int argc, char **argv);
 int cli_key(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_view(int argc, char **argv);

@@ -9,6 +9,7 @@
 static const command commands[] = {
     {"map", "make, instrument, check and draw path maps", cli_map},
     {"run", "run a program on the processes of a path map", cli_run},
+    {"mpi", "record an MPI program as it is", cli_mpi},
     {"key", "make a key for processes that are started one by one", cli_key},
     {"info", "show the processes, elements, events and losses of a run",
      cli_info},

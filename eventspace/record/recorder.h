@@ -1,0 +1,160 @@
+/* recorder.h - a process of a run that is not built of paths: what it is made
+ * of, its events and its messages, as an interposer sees them.
+ *
+ * Such a run has a map that names processes only, which one of them, or whoever
+ * started them, has written (run/run_map.h). Each process adds to it what it
+ * finds itself to be made of (define/map_additions.h), in its own space, and
+ * needs no word from the others for that. What it has recorded is in its file
+ * as soon as it is written: a process that is killed loses nothing.
+ *
+ *     eventspace_recorder_open(&recorder, &options);
+ *     eventspace_recorder_thread(&thread, recorder, "main",
+ * eventspace_ticks()); eventspace_recorder_define(&element, recorder,
+ * EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT, "rank_0 to rank_1", "key",
+ * "0-1", "type", "bytes[8]", NULL); eventspace_recorder_collector(&collector,
+ * recorder, "MPI_Send to rank_1", thread->trace);
+ *     eventspace_recorder_edge(recorder, thread->definition,
+ *                              collector.definition, "use", "write", NULL);
+ *     eventspace_recorder_edge(recorder, collector.definition, element, NULL);
+ *     event.collector = collector.id; ...
+ *     eventspace_record(thread, &event);
+ *
+ * Nothing of it needs a library beyond those of this layer that write files, so
+ * that it can be part of what is loaded into programs of others.
+ *
+ * Threads:   an eventspace_recorded_thread is for one thread; the rest by any.
+ * Ownership: open gives, close takes back, with all threads. */
+#ifndef EVENTSPACE_RECORDER_H
+#define EVENTSPACE_RECORDER_H
+
+#include <stdbool.h>
+
+#include "eventspace/collect/message.h"
+#include "eventspace/collect/trace.h"
+#include "eventspace/define/definition.h"
+#include "pastset/append.h"
+
+typedef struct eventspace_recorder eventspace_recorder;
+
+typedef struct eventspace_recorder_options {
+    const char *directory;    /* of the run */
+    const char *process;      /* one of its map */
+    uint32_t rank, processes; /* as paths_map_rank_processes has it */
+    uint64_t max_events;      /* of a thread, and as many messages: addresses,
+                                 not memory; 0: 268,435,456. What comes after
+                                 these is counted as lost */
+} eventspace_recorder_options;
+
+/* Makes the space and the meta file of the process. Errors: PASTSET_EIO,
+ * PASTSET_ENOSPC, PASTSET_ENOMEM, PASTSET_EINVAL. */
+int eventspace_recorder_open(eventspace_recorder **out,
+                             const eventspace_recorder_options *options);
+/* Says in the meta file how it ended. No thread may record any more. `failure`
+ * NULL: it has finished. Errors: PASTSET_EIO, PASTSET_ENOSPC. */
+int eventspace_recorder_close(eventspace_recorder *recorder,
+                              const char *failure);
+/* The same, but gives nothing back: where threads may still be about to record,
+ * or the process ends anyway. */
+int eventspace_recorder_finish(eventspace_recorder *recorder,
+                               const char *failure);
+
+/* --- what it is made of --- */
+
+/* Defines something; then come the keys and texts of its attributes, ended by
+ * NULL. `*out` becomes its id.
+ * Errors: PASTSET_ELIMIT (EVENTSPACE_DEFINITIONS_MAX), PASTSET_ENOSPC. */
+int eventspace_recorder_define(uint32_t *out, eventspace_recorder *recorder,
+                               uint32_t kind, uint32_t parent, const char *name,
+                               ...) __attribute__((sentinel));
+
+/* The way from one thing down to another. The pairs are as above. */
+int eventspace_recorder_edge(eventspace_recorder *recorder, uint32_t from,
+                             uint32_t to, ...) __attribute__((sentinel));
+
+typedef struct eventspace_recorded_collector {
+    uint32_t id;         /* that its trace tuples have */
+    uint32_t definition; /* what it is as an end of edges */
+} eventspace_recorded_collector;
+
+/* A collector, without an edge. */
+int eventspace_recorder_collector(eventspace_recorded_collector *out,
+                                  eventspace_recorder *recorder,
+                                  const char *name, const char *trace);
+
+/* --- threads --- */
+
+/* A stream of tuples with one writer. */
+typedef struct eventspace_recorded_stream {
+    pastset_appender *appender;
+    pastset_element *element;
+    uint32_t pass_over; /* so many are refused without being tried, */
+    int why;            /* for this */
+} eventspace_recorded_stream;
+
+typedef struct eventspace_recorded_thread {
+    eventspace_recorded_stream events, messages;
+    uint64_t longest;    /* ticks of the longest event, + 1; 0: none */
+    uint32_t number;     /* of the thread, in the whole run */
+    uint32_t sequence;   /* of its last event, from 1 */
+    uint32_t definition; /* where its paths begin */
+    char trace[24];      /* what its collectors have as `trace` */
+    eventspace_recorder *recorder;
+    struct eventspace_recorded_thread *next;
+} eventspace_recorded_thread;
+
+/* A thread that calls begins to be one of the run, at `begin` ticks. Errors:
+ * those of define, PASTSET_ENOMEM. */
+int eventspace_recorder_thread(eventspace_recorded_thread **out,
+                               eventspace_recorder *recorder, const char *name,
+                               uint64_t begin);
+/* It ends, at `end` ticks, and records nothing any more. */
+void eventspace_recorder_thread_end(eventspace_recorded_thread *thread,
+                                    uint64_t end);
+
+/* --- events --- */
+
+/* As it cannot be written the short way. */
+void eventspace__record_slowly(eventspace_recorded_stream *stream,
+                               const void *tuple, size_t bytes);
+void eventspace__record_longest(eventspace_recorded_thread *thread,
+                                uint64_t ticks);
+
+static inline void eventspace__record(eventspace_recorded_stream *stream,
+                                      const void *tuple, size_t bytes)
+{
+    pastset_appender *appender = stream->appender;
+    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
+
+    if (__builtin_expect(!slot, 0)) {
+        eventspace__record_slowly(stream, tuple, bytes);
+        return;
+    }
+    pastset_append_store(slot, tuple, bytes);
+    pastset_append_end(appender);
+}
+
+/* Writes an event of the thread that calls: a copy of 36 bytes and a store.
+ * `thread` and `sequence` of it are filled in here. What there is no room for
+ * is counted. */
+static inline void eventspace_record(eventspace_recorded_thread *thread,
+                                     eventspace_trace *event)
+{
+    uint64_t ticks = event->end - event->start;
+
+    event->thread = thread->number;
+    if (__builtin_expect(ticks >= thread->longest, 0))
+        eventspace__record_longest(thread, ticks);
+    eventspace__record(&thread->events, event, sizeof(*event));
+}
+
+/* One end of a message of the thread that calls. */
+static inline void eventspace_record_message(eventspace_recorded_thread *thread,
+                                             const eventspace_message *message)
+{
+    eventspace__record(&thread->messages, message, sizeof(*message));
+}
+
+/* Counts an event for which there is no collector. */
+void eventspace_recorder_lose(eventspace_recorder *recorder);
+
+#endif

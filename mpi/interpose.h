@@ -1,0 +1,237 @@
+/* interpose.h - an MPI program as it is, recorded: what all files of the
+ * interposer share.
+ *
+ * The interposer is compiled once for each MPI, with its mpi.h. It has a
+ * function of its own for each call of MPI (calls.def), which calls the PMPI_
+ * one and records that as an event. A call belongs to a place: where in the
+ * program it stands, and with whom it communicates. A place has a collector;
+ * from there its path leads to a channel (from one rank to another in one
+ * communicator), to the collective site of a communicator, or, where nobody
+ * else is concerned, to an element of its own.
+ *
+ *     rank.c      the process: begin, end, threads
+ *     places.c    the collectors of a thread, by place
+ *     comms.c     communicators, channels and collective sites
+ *     requests.c  what has been started and is not completed
+ *     words.c     what calls mean
+ *     calls.c     the functions
+ *
+ * No message is sent for it between processes of the program, and on the way of
+ * a call whose place is known there is no lock, no allocation and no system
+ * call; but requests take a lock, one of many, where the program has asked for
+ * MPI_THREAD_MULTIPLE.
+ *
+ * Threads: any; a `mpi_self` is for its own thread. */
+#ifndef MPI_INTERPOSE_H
+#define MPI_INTERPOSE_H
+
+#include <mpi.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "eventspace/collect/ticks.h"
+#include "eventspace/record/recorder.h"
+#include "pastset/verb.h"
+
+#define MPI__NONE UINT32_MAX
+
+#ifdef OPEN_MPI
+/* Its handles are objects. A process that this library is loaded into may be a
+ * child without MPI of one that has it. */
+#pragma weak ompi_mpi_byte
+#pragma weak ompi_mpi_comm_null
+#pragma weak ompi_mpi_comm_self
+#pragma weak ompi_mpi_comm_world
+#pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_request_null
+#endif
+
+/* Numbers of calls: MPI__CALL_MPI_Send and so on. */
+typedef enum mpi_call_number {
+#define CALL(name, parameters, arguments, word, roles) MPI__CALL_##name,
+#define OWN(name) MPI__CALL_##name,
+#include "mpi/calls.def"
+#undef CALL
+#undef OWN
+    MPI__CALLS
+} mpi_call_number;
+
+extern const char *const mpi__call_names[MPI__CALLS];
+
+/* --- places.c --- */
+
+typedef struct mpi_comm mpi_comm;
+
+/* Where in the program, and with whom. */
+typedef struct mpi_place_key {
+    uintptr_t from;  /* where the call returns to */
+    uint64_t comm;   /* the handle; 0 */
+    int32_t peer;    /* as the program names it; or 0 */
+    uint16_t call;   /* mpi_call_number */
+    uint16_t target; /* mpi_target */
+} mpi_place_key;
+
+typedef enum mpi_target {
+    MPI__LOCAL,     /* nobody else */
+    MPI__SENDS,     /* the channel to `peer` */
+    MPI__RECEIVES,  /* the channel from `peer` */
+    MPI__JOINS,     /* a site where everybody waits for everybody */
+    MPI__FROM_ROOT, /* an element that `peer` writes and all others read */
+    MPI__TO_ROOT,   /* one that all others write and `peer` reads */
+} mpi_target;
+
+typedef struct mpi_place {
+    mpi_place_key key;
+    uint32_t generation; /* of communicators, when it was made or seen to be
+                            right still */
+    uint32_t collector;  /* MPI__NONE: its events are lost */
+    uint32_t joining;    /* the collector at the site, below; MPI__NONE */
+    uint32_t channel;    /* definition; MPI__NONE */
+    uint32_t operation;  /* definition of what messages are of; MPI__NONE */
+    uint16_t verb;
+    const mpi_comm *comm; /* NULL */
+} mpi_place;
+
+typedef struct mpi_places {
+    mpi_place **slots; /* a hash table */
+    uint32_t count, mask;
+} mpi_places;
+
+/* How many bytes an element of a datatype has, as known. */
+typedef struct mpi_type {
+    MPI_Datatype type;
+    uint32_t generation; /* 0: nothing is known */
+    int64_t bytes;
+} mpi_type;
+
+#define MPI__TYPES 16 /* of which a thread knows the size; a power of two */
+
+/* What a thread has. */
+typedef struct mpi_self {
+    eventspace_recorded_thread *thread;
+    bool inside; /* a call: what MPI calls itself is not recorded */
+    mpi_places places;
+    mpi_type types[MPI__TYPES];
+    struct mpi_held *held; /* for calls with many requests */
+    MPI_Status *statuses;
+    int held_capacity, status_capacity;
+} mpi_self;
+
+/* A call that is being recorded. */
+typedef struct mpi_call {
+    mpi_self *self;
+    uint64_t start, end;
+    uintptr_t from;
+    uint16_t number;
+} mpi_call;
+
+/* The place of a call; never NULL. */
+const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
+                            uint64_t comm, int peer);
+/* Gives back those of a thread. */
+void mpi__places_free(mpi_places *places);
+
+/* --- comms.c --- */
+
+/* Handles are numbers in one MPI and pointers in the other. */
+#define MPI__BITS(handle) ((uint64_t)(uintptr_t)(handle))
+
+/* Counts the handles that were freed: what was known of one may be wrong. */
+extern _Atomic uint32_t mpi__comm_generation, mpi__type_generation;
+
+/* An end of paths: what a place leads to. */
+typedef struct mpi_end {
+    mpi_target target; /* as asked for, or MPI__LOCAL where it is not known */
+    uint32_t upper;   /* definition to which paths lead: a wrapper or element */
+    uint32_t root;    /* in MPI_COMM_WORLD; MPI__NONE */
+    uint32_t channel; /* definition; MPI__NONE */
+    char name[200];   /* of whom it is with: " to rank_1", " on NAME" */
+    const mpi_comm *comm;
+} mpi_end;
+
+/* Before others: the process is number `rank` of those of MPI_COMM_WORLD. */
+void mpi__comms_begin(void);
+/* Errors: those of eventspace_recorder_define. */
+int mpi__end_of(mpi_end *out, const mpi_place_key *key);
+/* A communicator was made of another one by a call that all of its processes
+ * make; or of a group, with a tag or a name. Handles may be MPI_COMM_NULL. */
+void mpi__comm_made(MPI_Comm parent, MPI_Comm made);
+void mpi__comm_named(MPI_Comm parent, const char *by, MPI_Comm made);
+void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made);
+void mpi__comm_freed(uint64_t handle);
+/* Whether the handle is still that of this one. */
+bool mpi__comm_is(const mpi_comm *comm, uint64_t handle);
+
+/* --- rank.c --- */
+
+extern eventspace_recorder *mpi__recorder; /* NULL: nothing is recorded */
+extern uint32_t mpi__rank, mpi__size;
+extern bool mpi__is_threaded; /* several threads may call at once */
+
+/* That of the thread that calls; NULL: not known yet, or not recording. */
+extern _Thread_local mpi_self *mpi__self
+    __attribute__((tls_model("initial-exec")));
+/* The first call of a thread; NULL: it is not recorded. */
+mpi_self *mpi__self_make(void);
+
+/* The name of the process of a rank. */
+void mpi__rank_name(char out[32], uint32_t rank);
+
+static inline bool mpi__call_begin(mpi_call *call, uint16_t number,
+                                   const void *from)
+{
+    mpi_self *self = mpi__self;
+
+    if (__builtin_expect(!self, 0))
+        self = mpi__self_make();
+    if (!self || self->inside)
+        return false;
+    self->inside = true;
+    *call = (mpi_call){self, eventspace_ticks(), 0, (uintptr_t)from, number};
+    return true;
+}
+
+static inline void mpi__call_end(mpi_call *call)
+{
+    call->end = eventspace_ticks();
+}
+
+static inline void mpi__call_leave(const mpi_call *call)
+{
+    call->self->inside = false;
+}
+
+/* --- requests.c --- */
+
+typedef enum mpi_request_kind {
+    MPI__NOTHING, /* it is not known, or nobody else is concerned */
+    MPI__SEND,
+    MPI__RECEIVE,
+} mpi_request_kind;
+
+/* What was started, or can be. */
+typedef struct mpi_held {
+    uint64_t request; /* the handle */
+    uint8_t kind;
+    bool is_persistent, is_active, is_cancelled, is_message;
+    int32_t peer, tag;
+    uint32_t order; /* of a receive, among those that were posted */
+    MPI_Comm comm;
+    int64_t bytes; /* of a send */
+} mpi_held;
+
+/* Errors: there is no memory, which is counted as a loss when it completes. */
+void mpi__request_add(const mpi_held *held);
+/* `is_message` parts handles of messages from those of requests. False: it is
+ * not there, and `out` says so. */
+bool mpi__request_find(mpi_held *out, uint64_t request, bool is_message);
+void mpi__request_remove(const mpi_held *held);
+void mpi__request_update(const mpi_held *held);
+
+/* How many were sent, and receives posted, by the process: which is first of
+ * one tag and peer. */
+uint32_t mpi__next_sent(void);
+uint32_t mpi__next_posted(void);
+
+#endif

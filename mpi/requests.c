@@ -1,0 +1,177 @@
+/* requests.c - what has been started and is not completed, by its handle.
+ *
+ * A handle that another thread was given anew may be one that this thread is
+ * about to remove: `order` and `kind` tell them apart. */
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "mpi/interpose.h"
+
+#define SHARDS 16
+#define FIRST 256 /* entries of a shard at first; a power of two */
+
+/* Open addressing; `request` 0 is a free entry, and `kind` MPI__NOTHING one
+ * that was removed. */
+typedef struct shard {
+    pthread_mutex_t lock;
+    mpi_held *items;
+    uint32_t used, mask; /* `used` with those that were removed */
+    mpi_held first[FIRST];
+} __attribute__((aligned(64))) shard;
+
+static shard shards[SHARDS] = {
+    [0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
+
+static _Atomic uint32_t sent, posted;
+
+static uint64_t mix(uint64_t key)
+{
+    key *= UINT64_C(0x9e3779b97f4a7c15);
+    return key ^ key >> 29;
+}
+
+/* Handles begin at 1 here, so that none is that of a free entry. */
+static uint64_t key_of(uint64_t request, bool is_message)
+{
+    return (request << 1 | is_message) + 1;
+}
+
+static shard *shard_lock(uint64_t key)
+{
+    shard *s = &shards[mix(key) >> 60];
+
+    if (mpi__is_threaded)
+        pthread_mutex_lock(&s->lock);
+    if (!s->items) {
+        s->items = s->first;
+        s->mask = FIRST - 1;
+    }
+    return s;
+}
+
+static void shard_unlock(shard *s)
+{
+    if (mpi__is_threaded)
+        pthread_mutex_unlock(&s->lock);
+}
+
+static mpi_held *find(const shard *s, uint64_t key)
+{
+    for (uint32_t at = (uint32_t)mix(key) & s->mask;; at = (at + 1) & s->mask) {
+        mpi_held *held = &s->items[at];
+        if (!held->request)
+            return NULL;
+        if (held->request == key && held->kind != MPI__NOTHING)
+            return held;
+    }
+}
+
+static void put(mpi_held *items, uint32_t mask, const mpi_held *held)
+{
+    uint32_t at = (uint32_t)mix(held->request) & mask;
+
+    while (items[at].request && items[at].kind != MPI__NOTHING)
+        at = (at + 1) & mask;
+    items[at] = *held;
+}
+
+/* Twice as many, or as many without those that were removed. */
+static bool grow(shard *s)
+{
+    uint32_t live = 0, mask = s->mask;
+    mpi_held *more;
+
+    for (uint32_t i = 0; i <= s->mask; i++)
+        live += s->items[i].kind != MPI__NOTHING;
+    if (live > s->mask / 4)
+        mask = 2 * mask + 1;
+    more = calloc(mask + 1u, sizeof(*more));
+    if (!more)
+        return false;
+    for (uint32_t i = 0; i <= s->mask; i++)
+        if (s->items[i].kind != MPI__NOTHING)
+            put(more, mask, &s->items[i]);
+    if (s->items != s->first)
+        free(s->items);
+    s->items = more;
+    s->mask = mask;
+    s->used = live;
+    return true;
+}
+
+void mpi__request_add(const mpi_held *held)
+{
+    mpi_held own = *held;
+    shard *s;
+
+    own.request = key_of(held->request, held->is_message);
+    s = shard_lock(own.request);
+    if (s->used < s->mask / 2 || grow(s)) {
+        s->used++;
+        put(s->items, s->mask, &own);
+    }
+    shard_unlock(s);
+}
+
+bool mpi__request_find(mpi_held *out, uint64_t request, bool is_message)
+{
+    uint64_t key = key_of(request, is_message);
+    shard *s = shard_lock(key);
+    const mpi_held *held = find(s, key);
+
+    if (held) {
+        *out = *held;
+        out->request = request;
+    } else {
+        out->kind = MPI__NOTHING;
+    }
+    shard_unlock(s);
+    return held != NULL;
+}
+
+void mpi__request_remove(const mpi_held *gone)
+{
+    uint64_t key = key_of(gone->request, gone->is_message);
+    shard *s = shard_lock(key);
+    mpi_held *held = find(s, key);
+
+    if (held && held->order == gone->order && held->kind == gone->kind)
+        held->kind = MPI__NOTHING;
+    shard_unlock(s);
+}
+
+void mpi__request_update(const mpi_held *changed)
+{
+    uint64_t key = key_of(changed->request, changed->is_message);
+    shard *s = shard_lock(key);
+    mpi_held *held = find(s, key);
+
+    if (held) {
+        *held = *changed;
+        held->request = key;
+    }
+    shard_unlock(s);
+}
+
+static uint32_t next(_Atomic uint32_t *count)
+{
+    uint32_t now;
+
+    if (mpi__is_threaded)
+        return atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
+    now = atomic_load_explicit(count, memory_order_relaxed);
+    atomic_store_explicit(count, now + 1, memory_order_relaxed);
+    return now;
+}
+
+uint32_t mpi__next_sent(void)
+{
+    return next(&sent);
+}
+
+uint32_t mpi__next_posted(void)
+{
+    return next(&posted);
+}

@@ -1,0 +1,390 @@
+/* words.c - what calls leave: an event for each, and a message for each end. */
+#include "mpi/words.h"
+
+#include <stdlib.h>
+
+#include "pastset/status.h"
+
+#define BIG UINT32_MAX
+
+/* --- events --- */
+
+static uint16_t status_of(int result)
+{
+    return result == MPI_SUCCESS ? 0 : (uint16_t)-PASTSET_EIO;
+}
+
+static eventspace_trace event_of(const mpi_call *call, int result,
+                                 int64_t bytes)
+{
+    return (eventspace_trace){.start = call->start,
+                              .end = call->end,
+                              .sequence = ++call->self->thread->sequence,
+                              .bytes = bytes < 0     ? 0
+                                       : bytes > BIG ? BIG
+                                                     : (uint32_t)bytes,
+                              .status = status_of(result)};
+}
+
+static void leave(const mpi_call *call, const mpi_place *place,
+                  eventspace_trace *event)
+{
+    event->operation = place->verb;
+    if (__builtin_expect(place->collector == MPI__NONE, 0)) {
+        eventspace_recorder_lose(mpi__recorder);
+        return;
+    }
+    if (place->joining != MPI__NONE) { /* what is below comes up first */
+        event->collector = place->joining;
+        eventspace_record(call->self->thread, event);
+    }
+    event->collector = place->collector;
+    eventspace_record(call->self->thread, event);
+}
+
+void mpi__note_local(const mpi_call *call, int result, int64_t bytes)
+{
+    eventspace_trace event = event_of(call, result, bytes);
+
+    leave(call, mpi__place(call, MPI__LOCAL, 0, 0), &event);
+}
+
+static void message_leave(const mpi_call *call, const mpi_place *place,
+                          const eventspace_trace *event, int64_t bytes,
+                          uint64_t tick, int tag, uint16_t kind, uint32_t order)
+{
+    eventspace_message message = {.tick = tick,
+                                  .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
+                                  .channel = place->channel,
+                                  .ordinal = order,
+                                  .call = event->sequence,
+                                  .operation = place->operation,
+                                  .tag = tag,
+                                  .kind = kind | EVENTSPACE_MESSAGE_COUNTED,
+                                  .status = event->status};
+
+    if (place->channel != MPI__NONE && place->collector != MPI__NONE)
+        eventspace_record_message(call->self->thread, &message);
+}
+
+void mpi__note_sent(const mpi_call *call, int result, int64_t bytes, int dest,
+                    int tag, MPI_Comm comm)
+{
+    const mpi_place *place =
+        mpi__place(call, MPI__SENDS, MPI__BITS(comm), dest);
+    eventspace_trace event = event_of(call, result, bytes);
+
+    leave(call, place, &event);
+    if (result == MPI_SUCCESS)
+        message_leave(call, place, &event, bytes, call->start, tag,
+                      EVENTSPACE_MESSAGE_SENT, mpi__next_sent());
+}
+
+void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
+                          int64_t bytes, int root, MPI_Comm comm)
+{
+    const mpi_place *place = mpi__place(call, target, MPI__BITS(comm), root);
+    eventspace_trace event = event_of(call, result, bytes);
+
+    leave(call, place, &event);
+}
+
+/* --- bytes --- */
+
+int64_t mpi__bytes(mpi_self *self, int64_t count, MPI_Datatype type)
+{
+    uint64_t bits = MPI__BITS(type);
+    mpi_type *known = &self->types[(bits >> 8 ^ bits >> 4 ^ bits) % MPI__TYPES];
+    uint32_t now =
+        atomic_load_explicit(&mpi__type_generation, memory_order_relaxed);
+    MPI_Count bytes = 0;
+
+    if (known->type == type && known->generation == now)
+        return count * known->bytes;
+    if (type == MPI_DATATYPE_NULL ||
+        PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0)
+        return 0;
+    *known = (mpi_type){type, now, bytes};
+    return count * bytes;
+}
+
+void mpi__type_freed(void)
+{
+    atomic_fetch_add(&mpi__type_generation, 1);
+}
+
+/* Of the group that is communicated with. */
+int mpi__comm_size(MPI_Comm comm)
+{
+    int size = 0, inter = 0;
+
+    if (PMPI_Comm_test_inter(comm, &inter) != MPI_SUCCESS)
+        return 0;
+    if (inter)
+        PMPI_Comm_remote_size(comm, &size);
+    else
+        PMPI_Comm_size(comm, &size);
+    return size;
+}
+
+int64_t mpi__bytes_of_all(mpi_self *self, const int *counts, MPI_Datatype type,
+                          MPI_Comm comm)
+{
+    int size = mpi__comm_size(comm);
+    int64_t count = 0;
+
+    for (int i = 0; i < size; i++)
+        count += counts[i];
+    return mpi__bytes(self, count, type);
+}
+
+int64_t mpi__bytes_of_each(mpi_self *self, const int *counts,
+                           const MPI_Datatype *types, MPI_Comm comm)
+{
+    int size = mpi__comm_size(comm);
+    int64_t bytes = 0;
+
+    for (int i = 0; i < size; i++)
+        bytes += counts[i] ? mpi__bytes(self, counts[i], types[i]) : 0;
+    return bytes;
+}
+
+#ifdef MPICH_VERSION
+int64_t mpi__bytes_of_all_c(mpi_self *self, const MPI_Count *counts,
+                            MPI_Datatype type, MPI_Comm comm)
+{
+    int size = mpi__comm_size(comm);
+    int64_t count = 0;
+
+    for (int i = 0; i < size; i++)
+        count += counts[i];
+    return mpi__bytes(self, count, type);
+}
+
+int64_t mpi__bytes_of_each_c(mpi_self *self, const MPI_Count *counts,
+                             const MPI_Datatype *types, MPI_Comm comm)
+{
+    int size = mpi__comm_size(comm);
+    int64_t bytes = 0;
+
+    for (int i = 0; i < size; i++)
+        bytes += counts[i] ? mpi__bytes(self, counts[i], types[i]) : 0;
+    return bytes;
+}
+#endif
+
+/* --- receiving --- */
+
+static bool was_cancelled(const mpi_held *held, const MPI_Status *status)
+{
+    int flag = 0;
+
+    return held->is_cancelled &&
+           PMPI_Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
+}
+
+void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
+                        const MPI_Status *status)
+{
+    const mpi_place *place;
+    eventspace_trace event;
+    MPI_Count bytes = 0;
+
+    if (result != MPI_SUCCESS || held->kind != MPI__RECEIVE || !status ||
+        was_cancelled(held, status)) {
+        mpi__note_local(call, result, 0);
+        return;
+    }
+    PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    place = mpi__place(call, MPI__RECEIVES, MPI__BITS(held->comm),
+                       status->MPI_SOURCE);
+    event = event_of(call, result, bytes);
+    leave(call, place, &event);
+    message_leave(call, place, &event, bytes, call->end, status->MPI_TAG,
+                  EVENTSPACE_MESSAGE_RECEIVED, held->order);
+}
+
+void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
+                      MPI_Comm comm, const MPI_Status *status)
+{
+    mpi_held held = {.kind = MPI__RECEIVE,
+                     .is_active = true,
+                     .is_message = true,
+                     .request = MPI__BITS(message),
+                     .comm = comm};
+
+    mpi__note_local(call, result, 0);
+    if (result != MPI_SUCCESS)
+        return;
+    held.peer = status->MPI_SOURCE;
+    held.tag = status->MPI_TAG;
+    held.order = mpi__next_posted();
+    mpi__request_add(&held);
+}
+
+/* --- requests --- */
+
+static mpi_held *held_room(mpi_self *self, int count)
+{
+    if (count > self->held_capacity) {
+        mpi_held *more =
+            realloc(self->held, (size_t)count * sizeof(*self->held));
+        if (!more)
+            return NULL;
+        self->held = more;
+        self->held_capacity = count;
+    }
+    return self->held;
+}
+
+MPI_Status *mpi__statuses(mpi_self *self, int count)
+{
+    if (count > self->status_capacity) {
+        MPI_Status *more =
+            realloc(self->statuses, (size_t)count * sizeof(*self->statuses));
+        if (!more)
+            return MPI_STATUSES_IGNORE;
+        self->statuses = more;
+        self->status_capacity = count;
+    }
+    return self->statuses;
+}
+
+void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
+               const MPI_Request *requests)
+{
+    const int few = (int)(sizeof(hold->few) / sizeof(*hold->few));
+
+    hold->items = count <= few ? hold->few : held_room(self, count);
+    hold->count = hold->items && count > 0 ? count : 0;
+    for (int i = 0; i < hold->count; i++) {
+        mpi_held *held = &hold->items[i];
+        held->kind = MPI__NOTHING;
+        if (requests[i] != MPI_REQUEST_NULL &&
+            mpi__request_find(held, MPI__BITS(requests[i]), false))
+            hold->some = true;
+    }
+}
+
+void mpi__started(const mpi_call *call, int result, const mpi_held *held,
+                  MPI_Request request)
+{
+    mpi_held own = *held;
+
+    mpi__note_local(call, result, own.bytes);
+    own.request = MPI__BITS(request);
+    if (result == MPI_SUCCESS && own.kind != MPI__NOTHING &&
+        own.peer != MPI_PROC_NULL)
+        mpi__request_add(&own);
+}
+
+/* One library gives some of them another handle when they start. */
+static void handle_follow(mpi_held *held, MPI_Request request)
+{
+    if (held->request == MPI__BITS(request)) {
+        mpi__request_update(held);
+        return;
+    }
+    mpi__request_remove(held);
+    held->request = MPI__BITS(request);
+    mpi__request_add(held);
+}
+
+void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
+                     const MPI_Request *requests)
+{
+    bool sent = false;
+
+    for (int i = 0; i < hold->count && result == MPI_SUCCESS; i++) {
+        mpi_held *held = &hold->items[i];
+        mpi_held before = *held;
+        if (held->kind == MPI__NOTHING)
+            continue;
+        if (before.request != MPI__BITS(requests[i]))
+            mpi__request_remove(&before);
+        held->is_active = true;
+        if (held->kind == MPI__RECEIVE)
+            held->order = mpi__next_posted();
+        handle_follow(held, requests[i]);
+        if (held->kind == MPI__SEND) {
+            mpi__note_sent(call, result, held->bytes, held->peer, held->tag,
+                           held->comm);
+            sent = true;
+        }
+    }
+    if (!sent)
+        mpi__note_local(call, result, 0);
+}
+
+static void settle(mpi_held *held)
+{
+    if (!held->is_persistent) {
+        mpi__request_remove(held);
+        return;
+    }
+    held->is_active = false;
+    mpi__request_update(held);
+}
+
+/* Where each has a status of its own, some may not have completed. */
+static int result_of(int result, const MPI_Status *status)
+{
+    return result == MPI_ERR_IN_STATUS ? status->MPI_ERROR : result;
+}
+
+void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
+                         int count, const int *indexes,
+                         const MPI_Status *statuses)
+{
+    bool some = false;
+
+    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS)
+        count = 0;
+    for (int i = 0; i < count && hold->some; i++) {
+        mpi_held *held = &hold->items[indexes ? indexes[i] : i];
+        int own = MPI_SUCCESS;
+        if (!held->kind || !held->is_active)
+            continue;
+        if (statuses && statuses != MPI_STATUSES_IGNORE)
+            own = result_of(result, &statuses[i]);
+        if (own == MPI_ERR_PENDING)
+            continue;
+        if (held->kind == MPI__RECEIVE) {
+            mpi__note_received(call, own, held,
+                               statuses == MPI_STATUSES_IGNORE ? NULL
+                                                               : &statuses[i]);
+            some = true;
+        }
+        settle(held);
+    }
+    if (!some)
+        mpi__note_local(call, result, 0);
+}
+
+/* A receive that nobody waits for still takes a message. */
+void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
+{
+    const mpi_held *held = &hold->items[0];
+
+    mpi__note_local(call, result, 0);
+    if (result != MPI_SUCCESS || !hold->some)
+        return;
+    mpi__request_remove(held);
+    if (held->kind == MPI__RECEIVE && held->is_active && held->peer >= 0) {
+        const mpi_place *place =
+            mpi__place(call, MPI__RECEIVES, MPI__BITS(held->comm), held->peer);
+        eventspace_trace event = {.sequence = call->self->thread->sequence};
+        message_leave(call, place, &event, 0, call->end, held->tag,
+                      EVENTSPACE_MESSAGE_RECEIVED, held->order);
+    }
+}
+
+void mpi__cancelled(MPI_Request request)
+{
+    mpi_held held;
+
+    if (!mpi__request_find(&held, MPI__BITS(request), false))
+        return;
+    held.is_cancelled = true;
+    mpi__request_update(&held);
+}

@@ -1,0 +1,368 @@
+/* words.h - what calls mean. Each word that calls.def uses has here what is to
+ * be done before the PMPI_ call, with the names of roles for the arguments, and
+ * after it. */
+#ifndef MPI_WORDS_H
+#define MPI_WORDS_H
+
+#include "mpi/interpose.h"
+
+/* The process records no more; `failure` NULL: it has finished. */
+void mpi__over(const char *failure);
+
+/* --- after a call --- */
+
+/* Nobody else is concerned. */
+void mpi__note_local(const mpi_call *call, int result, int64_t bytes);
+/* A part of the call went to, or came from, this peer. */
+void mpi__note_sent(const mpi_call *call, int result, int64_t bytes, int dest,
+                    int tag, MPI_Comm comm);
+void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
+                          int64_t bytes, int root, MPI_Comm comm);
+
+/* Bytes of elements of a datatype. */
+int64_t mpi__bytes(mpi_self *self, int64_t count, MPI_Datatype type);
+int mpi__comm_size(MPI_Comm comm);
+int64_t mpi__bytes_of_all(mpi_self *self, const int *counts, MPI_Datatype type,
+                          MPI_Comm comm);
+int64_t mpi__bytes_of_each(mpi_self *self, const int *counts,
+                           const MPI_Datatype *types, MPI_Comm comm);
+#ifdef MPICH_VERSION /* large counts */
+int64_t mpi__bytes_of_all_c(mpi_self *self, const MPI_Count *counts,
+                            MPI_Datatype type, MPI_Comm comm);
+int64_t mpi__bytes_of_each_c(mpi_self *self, const MPI_Count *counts,
+                             const MPI_Datatype *types, MPI_Comm comm);
+#define MPI__BYTES_OF_ALL(self, counts, type, comm)                            \
+    _Generic((counts), const MPI_Count *                                       \
+             : mpi__bytes_of_all_c, default                                    \
+             : mpi__bytes_of_all)(self, (const void *)(counts), type, comm)
+#define MPI__BYTES_OF_EACH(self, counts, types, comm)                          \
+    _Generic((counts), const MPI_Count *                                       \
+             : mpi__bytes_of_each_c, default                                   \
+             : mpi__bytes_of_each)(self, (const void *)(counts), types, comm)
+#else
+#define MPI__BYTES_OF_ALL mpi__bytes_of_all
+#define MPI__BYTES_OF_EACH mpi__bytes_of_each
+#endif
+
+/* --- requests --- */
+
+/* Those of a call before it, as it may free them. */
+typedef struct mpi_hold {
+    mpi_held *items;
+    mpi_held few[4];
+    int count;
+    bool some; /* one of them is known */
+} mpi_hold;
+
+void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
+               const MPI_Request *requests);
+MPI_Status *mpi__statuses(mpi_self *self, int count);
+
+void mpi__started(const mpi_call *call, int result, const mpi_held *held,
+                  MPI_Request request);
+void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
+                     const MPI_Request *requests);
+/* Those with these indexes have completed; NULL: all of them. `statuses` are
+ * theirs, in that order. */
+void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
+                         int count, const int *indexes,
+                         const MPI_Status *statuses);
+void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
+                        const MPI_Status *status);
+
+void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
+                      MPI_Comm comm, const MPI_Status *status);
+void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold);
+void mpi__cancelled(MPI_Request request);
+void mpi__type_freed(void);
+
+/* --- words --- */
+
+/* Of a function that is being made (calls.c): the call, what the PMPI_ one
+ * gave, and whether it is recorded. */
+#define MPI__NOTE_LOCAL(bytes) mpi__note_local(&this_call, outcome, bytes)
+#define MPI__BYTES(count, type) mpi__bytes(this_call.self, count, type)
+#define MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type)                        \
+    ((buffer) == MPI_IN_PLACE ? 0 : MPI__BYTES(count, type))
+#define MPI__NOTE_COLLECTIVE(target, bytes, root, comm)                        \
+    mpi__note_collective(&this_call, outcome, target, bytes, root, comm)
+
+#define BEFORE_local()
+#define AFTER_local() MPI__NOTE_LOCAL(0);
+#define BEFORE_bytes(count, type)
+#define AFTER_bytes(count, type) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
+#define BEFORE_bytes_in(buffer, count, type)
+#define AFTER_bytes_in(buffer, count, type)                                    \
+    MPI__NOTE_LOCAL(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type));
+#define BEFORE_io(count, type)
+#define AFTER_io(count, type) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
+#define BEFORE_rma(count, type, target, window)
+#define AFTER_rma(count, type, target, window)                                 \
+    MPI__NOTE_LOCAL((target) < 0 ? 0 : MPI__BYTES(count, type));
+#define BEFORE_rma_one(type, target, window)
+#define AFTER_rma_one(type, target, window)                                    \
+    MPI__NOTE_LOCAL((target) < 0 ? 0 : MPI__BYTES(1, type));
+
+/* Point to point. */
+#define BEFORE_send(count, type, dest, tag, comm)
+#define AFTER_send(count, type, dest, tag, comm)                               \
+    mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), dest, tag,    \
+                   comm);
+#define BEFORE_isend(count, type, dest, tag, comm, request)
+#define AFTER_isend(count, type, dest, tag, comm, request)                     \
+    AFTER_send(count, type, dest, tag, comm)
+
+#define MPI__POSTED(with, its_tag, its_comm)                                   \
+    ((mpi_held){.kind = MPI__RECEIVE,                                          \
+                .is_active = true,                                             \
+                .peer = with,                                                  \
+                .tag = its_tag,                                                \
+                .comm = its_comm,                                              \
+                .order = mpi__next_posted()})
+#define MPI__OWN_STATUS(status)                                                \
+    MPI_Status own_status;                                                     \
+    if (is_on && (status) == MPI_STATUS_IGNORE)                                \
+        status = &own_status;
+
+#define BEFORE_recv(count, type, source, tag, comm, status)                    \
+    mpi_held own_held = {0};                                                   \
+    MPI__OWN_STATUS(status)                                                    \
+    if (is_on)                                                                 \
+        own_held = MPI__POSTED(source, tag, comm);
+#define AFTER_recv(count, type, source, tag, comm, status)                     \
+    mpi__note_received(&this_call, outcome, &own_held, status);
+
+#define BEFORE_sendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
+                        status)                                                \
+    BEFORE_recv(count, type, source, recvtag, comm, status)
+#define AFTER_sendrecv(count, type, dest, sendtag, source, recvtag, comm,      \
+                       status)                                                 \
+    AFTER_send(count, type, dest, sendtag, comm)                               \
+        AFTER_recv(count, type, source, recvtag, comm, status)
+
+#define BEFORE_irecv(count, type, source, tag, comm, request)                  \
+    mpi_held own_held = {0};                                                   \
+    if (is_on)                                                                 \
+        own_held = MPI__POSTED(source, tag, comm);
+#define AFTER_irecv(count, type, source, tag, comm, request)                   \
+    mpi__started(&this_call, outcome, &own_held, *(request));
+#define BEFORE_isendrecv(count, type, dest, sendtag, source, recvtag, comm,    \
+                         request)                                              \
+    BEFORE_irecv(count, type, source, recvtag, comm, request)
+#define AFTER_isendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
+                        request)                                               \
+    AFTER_send(count, type, dest, sendtag, comm)                               \
+        AFTER_irecv(count, type, source, recvtag, comm, request)
+
+#define MPI__PERSISTENT(what, with, its_tag, its_comm, its_bytes)              \
+    ((mpi_held){.kind = what,                                                  \
+                .is_persistent = true,                                         \
+                .peer = with,                                                  \
+                .tag = its_tag,                                                \
+                .comm = its_comm,                                              \
+                .bytes = its_bytes})
+#define BEFORE_send_init(count, type, dest, tag, comm, request)
+#define AFTER_send_init(count, type, dest, tag, comm, request)                 \
+    mpi__started(                                                              \
+        &this_call, outcome,                                                   \
+        &MPI__PERSISTENT(MPI__SEND, dest, tag, comm, MPI__BYTES(count, type)), \
+        *(request));
+#define BEFORE_recv_init(count, type, source, tag, comm, request)
+#define AFTER_recv_init(count, type, source, tag, comm, request)               \
+    mpi__started(&this_call, outcome,                                          \
+                 &MPI__PERSISTENT(MPI__RECEIVE, source, tag, comm, 0),         \
+                 *(request));
+#define BEFORE_psend_init(partitions, count, type, dest, tag, comm, request)
+#define AFTER_psend_init(partitions, count, type, dest, tag, comm, request)    \
+    MPI__NOTE_LOCAL((partitions)*MPI__BYTES(count, type));
+#define BEFORE_precv_init(partitions, count, type, source, tag, comm, request)
+#define AFTER_precv_init(partitions, count, type, source, tag, comm, request)  \
+    AFTER_psend_init(partitions, count, type, source, tag, comm, request)
+
+#define MPI__HOLD(how_many, requests)                                          \
+    mpi_hold own_hold;                                                         \
+    own_hold.count = 0;                                                        \
+    own_hold.some = false;                                                     \
+    if (is_on)                                                                 \
+        mpi__hold(&own_hold, this_call.self, how_many, requests);
+#define BEFORE_start(request) MPI__HOLD(1, request)
+#define AFTER_start(request)                                                   \
+    mpi__note_start(&this_call, outcome, &own_hold, request);
+#define BEFORE_startall(count, requests) MPI__HOLD(count, requests)
+#define AFTER_startall(count, requests)                                        \
+    mpi__note_start(&this_call, outcome, &own_hold, requests);
+
+#define BEFORE_mprobe(source, tag, comm, message, status)                      \
+    MPI__OWN_STATUS(status)
+#define AFTER_mprobe(source, tag, comm, message, status)                       \
+    mpi__note_probed(&this_call, outcome, *(message), comm, status);
+#define BEFORE_improbe(source, tag, comm, flag, message, status)               \
+    MPI__OWN_STATUS(status)
+#define AFTER_improbe(source, tag, comm, flag, message, status)                \
+    if (outcome == MPI_SUCCESS && *(flag))                                     \
+        mpi__note_probed(&this_call, outcome, *(message), comm, status);       \
+    else                                                                       \
+        MPI__NOTE_LOCAL(0);
+#define BEFORE_mrecv(count, type, message, status)                             \
+    mpi_held own_held = {0};                                                   \
+    MPI__OWN_STATUS(status)                                                    \
+    if (is_on)                                                                 \
+        mpi__request_find(&own_held, MPI__BITS(*(message)), true);
+#define AFTER_mrecv(count, type, message, status)                              \
+    mpi__request_remove(&own_held);                                            \
+    mpi__note_received(&this_call, outcome, &own_held, status);
+#define BEFORE_imrecv(count, type, message, request)                           \
+    mpi_held own_held = {0};                                                   \
+    if (is_on)                                                                 \
+        mpi__request_find(&own_held, MPI__BITS(*(message)), true);
+#define AFTER_imrecv(count, type, message, request)                            \
+    mpi__request_remove(&own_held);                                            \
+    own_held.is_message = false;                                               \
+    mpi__started(&this_call, outcome, &own_held, *(request));
+
+/* Requests. */
+#define MPI__HOLD_ONE(request, status)                                         \
+    MPI_Status own_status;                                                     \
+    MPI__HOLD(1, request)                                                      \
+    if (own_hold.some && (status) == MPI_STATUS_IGNORE)                        \
+        status = &own_status;
+#define MPI__HOLD_ANY(count, requests, status)                                 \
+    MPI_Status own_status;                                                     \
+    MPI__HOLD(count, requests)                                                 \
+    if (own_hold.some && (status) == MPI_STATUS_IGNORE)                        \
+        status = &own_status;
+#define MPI__HOLD_MANY(count, requests, statuses)                              \
+    MPI__HOLD(count, requests)                                                 \
+    if (own_hold.some && (statuses) == MPI_STATUSES_IGNORE)                    \
+        statuses = mpi__statuses(this_call.self, count);
+#define MPI__COMPLETED(count, indexes, statuses)                               \
+    mpi__note_completed(&this_call, outcome, &own_hold, count, indexes,        \
+                        statuses);
+
+#define BEFORE_wait(request, status) MPI__HOLD_ONE(request, status)
+#define AFTER_wait(request, status) MPI__COMPLETED(1, NULL, status)
+#define BEFORE_test(request, flag, status) MPI__HOLD_ONE(request, status)
+#define AFTER_test(request, flag, status)                                      \
+    MPI__COMPLETED(*(flag) ? 1 : 0, NULL, status)
+#define BEFORE_waitall(count, requests, statuses)                              \
+    MPI__HOLD_MANY(count, requests, statuses)
+#define AFTER_waitall(count, requests, statuses)                               \
+    MPI__COMPLETED(count, NULL, statuses)
+#define BEFORE_testall(count, requests, flag, statuses)                        \
+    MPI__HOLD_MANY(count, requests, statuses)
+#define AFTER_testall(count, requests, flag, statuses)                         \
+    MPI__COMPLETED(*(flag) ? count : 0, NULL, statuses)
+#define BEFORE_waitany(count, requests, index, status)                         \
+    MPI__HOLD_ANY(count, requests, status)
+#define AFTER_waitany(count, requests, index, status)                          \
+    MPI__COMPLETED(*(index) == MPI_UNDEFINED ? 0 : 1, index, status)
+#define BEFORE_testany(count, requests, index, flag, status)                   \
+    MPI__HOLD_ANY(count, requests, status)
+#define AFTER_testany(count, requests, index, flag, status)                    \
+    MPI__COMPLETED(*(flag) && *(index) != MPI_UNDEFINED ? 1 : 0, index, status)
+#define BEFORE_waitsome(count, requests, done, indexes, statuses)              \
+    MPI__HOLD_MANY(count, requests, statuses)
+#define AFTER_waitsome(count, requests, done, indexes, statuses)               \
+    MPI__COMPLETED(*(done) == MPI_UNDEFINED ? 0 : *(done), indexes, statuses)
+#define BEFORE_request_free(request) MPI__HOLD(1, request)
+#define AFTER_request_free(request)                                            \
+    mpi__note_freed(&this_call, outcome, &own_hold);
+#define BEFORE_cancel(request)                                                 \
+    if (is_on)                                                                 \
+        mpi__cancelled(*(request));
+#define AFTER_cancel(request) MPI__NOTE_LOCAL(0);
+
+/* Collectives. What a call that has no buffer of its own passes for its
+ * datatype, or what root there is in a group of two, is not looked at. */
+#define BEFORE_barrier(comm)
+#define AFTER_barrier(comm) MPI__NOTE_COLLECTIVE(MPI__JOINS, 0, 0, comm);
+#define BEFORE_bcast(count, type, root, comm)
+#define AFTER_bcast(count, type, root, comm)                                   \
+    MPI__NOTE_COLLECTIVE(                                                      \
+        MPI__FROM_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
+#define BEFORE_scatter(buffer, count, type, root, comm)
+#define AFTER_scatter(buffer, count, type, root, comm)                         \
+    MPI__NOTE_COLLECTIVE(                                                      \
+        MPI__FROM_ROOT,                                                        \
+        (root) < 0 ? 0 : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
+        root, comm);
+#define BEFORE_reduce(count, type, root, comm)
+#define AFTER_reduce(count, type, root, comm)                                  \
+    MPI__NOTE_COLLECTIVE(                                                      \
+        MPI__TO_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
+#define BEFORE_gather(buffer, count, type, received, root, comm)
+#define AFTER_gather(buffer, count, type, received, root, comm)                \
+    MPI__NOTE_COLLECTIVE(                                                      \
+        MPI__TO_ROOT,                                                          \
+        (root) < 0 ? 0 : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
+        root, comm);
+#define MPI__NOTE_JOINED(bytes, comm)                                          \
+    MPI__NOTE_COLLECTIVE(MPI__JOINS, bytes, 0, comm);
+#define BEFORE_allreduce(count, type, comm)
+#define AFTER_allreduce(count, type, comm)                                     \
+    MPI__NOTE_JOINED(MPI__BYTES(count, type), comm)
+#define BEFORE_scan(count, type, comm)
+#define AFTER_scan(count, type, comm) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
+#define BEFORE_allgather(buffer, count, type, comm)
+#define AFTER_allgather(buffer, count, type, comm)                             \
+    MPI__NOTE_JOINED(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type), comm)
+#define BEFORE_alltoall(buffer, count, type, comm)
+#define AFTER_alltoall(buffer, count, type, comm)                              \
+    MPI__NOTE_JOINED(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type) *         \
+                         mpi__comm_size(comm),                                 \
+                     comm)
+#define BEFORE_alltoallv(buffer, counts, type, comm)
+#define AFTER_alltoallv(buffer, counts, type, comm)                            \
+    MPI__NOTE_JOINED(                                                          \
+        (buffer) == MPI_IN_PLACE                                               \
+            ? 0                                                                \
+            : MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),           \
+        comm)
+#define BEFORE_alltoallw(buffer, counts, types, comm)
+#define AFTER_alltoallw(buffer, counts, types, comm)                           \
+    MPI__NOTE_JOINED(                                                          \
+        (buffer) == MPI_IN_PLACE                                               \
+            ? 0                                                                \
+            : MPI__BYTES_OF_EACH(this_call.self, counts, types, comm),         \
+        comm)
+#define BEFORE_reduce_scatter(counts, type, comm)
+#define AFTER_reduce_scatter(counts, type, comm)                               \
+    MPI__NOTE_JOINED(MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),    \
+                     comm)
+#define BEFORE_reduce_scatter_block(count, type, comm)
+#define AFTER_reduce_scatter_block(count, type, comm)                          \
+    MPI__NOTE_JOINED(MPI__BYTES(count, type) * mpi__comm_size(comm), comm)
+
+/* Handles. */
+#define BEFORE_comm(parent, made)
+#define AFTER_comm(parent, made)                                               \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__comm_made(parent, *(made));                                       \
+    MPI__NOTE_LOCAL(0);
+#define BEFORE_comm_group(parent, group, tag, made)
+#define AFTER_comm_group(parent, group, tag, made)                             \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__comm_tagged(parent, "group", tag, *(made));                       \
+    MPI__NOTE_LOCAL(0);
+#define BEFORE_comm_named(by, made)
+#define AFTER_comm_named(by, made)                                             \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__comm_named(MPI_COMM_NULL, by, *(made));                           \
+    MPI__NOTE_LOCAL(0);
+#define BEFORE_intercomm(own, peer, tag, made)
+#define AFTER_intercomm(own, peer, tag, made)                                  \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__comm_tagged(MPI_COMM_NULL, "inter", tag, *(made));                \
+    MPI__NOTE_LOCAL(0);
+#define BEFORE_comm_free(comm) uint64_t own_handle = MPI__BITS(*(comm));
+#define AFTER_comm_free(comm)                                                  \
+    mpi__comm_freed(own_handle);                                               \
+    MPI__NOTE_LOCAL(0);
+#define BEFORE_comm_name(comm, name)
+#define AFTER_comm_name(comm, name) MPI__NOTE_LOCAL(0);
+#define BEFORE_type_free(type)
+#define AFTER_type_free(type)                                                  \
+    mpi__type_freed();                                                         \
+    MPI__NOTE_LOCAL(0);
+
+#endif

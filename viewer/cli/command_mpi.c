@@ -1,0 +1,302 @@
+/* command_mpi.c - eventspace mpi: one rank of an MPI program, recorded.
+ *
+ * The command stands behind the launcher of MPI, so there is one of it for each
+ * rank; it becomes the program. That of rank 0 makes the run directory, which
+ * the others need only when MPI is initialised, and so after that. */
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "eventspace/record/environment.h"
+#include "eventspace/run/run_writer.h"
+#include "pastset/status.h"
+#include "viewer/cli/command.h"
+
+#ifndef EVENTSPACE_LIBDIR
+#define EVENTSPACE_LIBDIR "lib"
+#endif
+
+enum { KEY_REPLACE = 256, KEY_EVENTS };
+
+static const struct argp_option mpi_options[] = {
+    {"output", 'o', "RUN", 0, "Write the run to the directory RUN", 0},
+    {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in that directory",
+     0},
+    {"events", KEY_EVENTS, "COUNT", 0,
+     "Record at most COUNT events of a thread (default 268435456); what comes "
+     "after these is counted as lost",
+     0},
+    {0},
+};
+
+typedef struct mpi_arguments {
+    const char *directory;
+    char **program;
+    uint64_t events;
+    bool replace;
+} mpi_arguments;
+
+/* --- which rank --- */
+
+/* As launchers say it: mpirun of Open MPI, mpiexec of MPICH (Hydra), srun. */
+static const char *const variables[][2] = {
+    {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+    {"PMI_RANK", "PMI_SIZE"},
+    {"SLURM_PROCID", "SLURM_NTASKS"},
+};
+
+static bool number_from(const char *variable, uint64_t *out)
+{
+    const char *text = getenv(variable);
+
+    return text && paths_parse_number(text, out) == 0 && *out < UINT32_MAX;
+}
+
+/* Without a launcher MPI makes a world of one. */
+static void rank_find(uint64_t *rank, uint64_t *size)
+{
+    for (size_t i = 0; i < sizeof(variables) / sizeof(*variables); i++)
+        if (number_from(variables[i][0], rank) &&
+            number_from(variables[i][1], size) && *rank < *size)
+            return;
+    *rank = 0;
+    *size = 1;
+}
+
+/* --- the run directory --- */
+
+static int digits(uint64_t number)
+{
+    int count = 1;
+
+    while (number >= 10) {
+        number /= 10;
+        count++;
+    }
+    return count;
+}
+
+static int processes_add(paths_map *map, uint64_t size)
+{
+    char name[32];
+
+    for (uint64_t i = 0; i < size; i++) {
+        snprintf(name, sizeof(name), EVENTSPACE_MPI_PROCESS, digits(size - 1),
+                 (unsigned)i);
+        if (paths_map_add_process(map, name) == PATHS_NONE)
+            return pastset_no_memory("for the map of a run");
+    }
+    return 0;
+}
+
+static int directory_make(const mpi_arguments *a, uint64_t size)
+{
+    eventspace_run_writer *writer;
+    paths_map *map;
+    int err = paths_map_create(&map, "mpi");
+
+    if (!err)
+        err = processes_add(map, size);
+    if (!err)
+        err =
+            eventspace_run_writer_open(&writer, a->directory, map, a->replace);
+    if (!err)
+        eventspace_run_writer_close(writer, true);
+    paths_map_destroy(map);
+    return err;
+}
+
+/* --- the environment --- */
+
+static int set(const char *name, const char *value)
+{
+    return setenv(name, value, 1) == 0
+               ? 0
+               : pastset_no_memory("for the environment of a program");
+}
+
+static int set_number(const char *name, uint64_t number)
+{
+    char text[24];
+
+    snprintf(text, sizeof(text), "%llu", (unsigned long long)number);
+    return set(name, text);
+}
+
+/* Where the interposers are, from where this program is. */
+static int libraries_find(char out[PATH_MAX])
+{
+    static const char *const places[] = {"../lib", "../" EVENTSPACE_LIBDIR};
+    char self[PATH_MAX], file[2 * PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    char *slash;
+
+    self[length > 0 ? length : 0] = 0;
+    slash = strrchr(self, '/');
+    if (slash)
+        *slash = 0;
+    for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+        snprintf(file, sizeof(file), "%s/%s/%s", self, places[i],
+                 EVENTSPACE_MPI_DETECT);
+        if (access(file, R_OK) == 0) {
+            snprintf(file, sizeof(file), "%s/%s", self, places[i]);
+            return realpath(file, out) ? 0 : pastset_no_memory("for a name");
+        }
+    }
+    return pastset_fail(PASTSET_ENOENT,
+                        "%s is missing beside %s: is EventSpace installed as "
+                        "a whole?",
+                        EVENTSPACE_MPI_DETECT, self);
+}
+
+static int preload(const char *libraries)
+{
+    const char *before = getenv("LD_PRELOAD");
+    char *all;
+    int err;
+
+    if (asprintf(&all, "%s/%s%s%s", libraries, EVENTSPACE_MPI_DETECT,
+                 before && *before ? ":" : "", before ? before : "") < 0)
+        return pastset_no_memory("for the environment of a program");
+    err = set("LD_PRELOAD", all);
+    free(all);
+    return err;
+}
+
+static int environment_make(const mpi_arguments *a, uint64_t size)
+{
+    char libraries[PATH_MAX], directory[PATH_MAX];
+    int err = libraries_find(libraries);
+
+    if (err)
+        return err;
+    /* A program may change its directory before it initialises MPI. */
+    if (a->directory[0] == '/')
+        snprintf(directory, sizeof(directory), "%s", a->directory);
+    else if (!getcwd(directory, sizeof(directory)) ||
+             strlen(directory) + strlen(a->directory) + 2 > sizeof(directory))
+        return pastset_fail(PASTSET_EINVAL, "%s: its name is too long",
+                            a->directory);
+    else
+        snprintf(directory + strlen(directory),
+                 sizeof(directory) - strlen(directory), "/%s", a->directory);
+    err = set(EVENTSPACE_MPI_RUN, directory);
+    if (!err)
+        err = set_number(EVENTSPACE_MPI_SIZE, size);
+    if (!err && a->events)
+        err = set_number(EVENTSPACE_MPI_EVENTS, a->events);
+    if (!err)
+        err = set(EVENTSPACE_MPI_LIBRARIES, libraries);
+    return err ? err : preload(libraries);
+}
+
+/* --- the program --- */
+
+/* A program that is not linked dynamically loads no library of others. Scripts
+ * and what cannot be read are left to exec. */
+static bool is_static(const char *file)
+{
+    Elf64_Ehdr header;
+    Elf64_Phdr part;
+    int fd = open(file, O_RDONLY | O_CLOEXEC);
+    bool is = fd >= 0 &&
+              pread(fd, &header, sizeof(header), 0) == sizeof(header) &&
+              memcmp(header.e_ident, ELFMAG, SELFMAG) == 0 &&
+              header.e_ident[EI_CLASS] == ELFCLASS64;
+
+    for (unsigned i = 0; is && i < header.e_phnum; i++)
+        if (pread(fd, &part, sizeof(part),
+                  (off_t)(header.e_phoff + i * sizeof(part))) != sizeof(part) ||
+            part.p_type == PT_INTERP)
+            is = false;
+    if (fd >= 0)
+        close(fd);
+    return is;
+}
+
+static int become(char **program)
+{
+    execvp(program[0], program);
+    return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
+                        "%s: %s", program[0], strerror(errno));
+}
+
+/* --- the command --- */
+
+static error_t parse_mpi(int key, char *text, struct argp_state *state)
+{
+    mpi_arguments *a = state->input;
+
+    switch (key) {
+    case 'o':
+        a->directory = text;
+        return 0;
+    case KEY_REPLACE:
+        a->replace = true;
+        return 0;
+    case KEY_EVENTS:
+        if (paths_parse_number(text, &a->events) || a->events == 0 ||
+            a->events >= UINT32_MAX)
+            argp_error(state, "--events=%s: give a number from 1 to 4294967294",
+                       text);
+        return 0;
+    case ARGP_KEY_ARG:
+        a->program = &state->argv[state->next - 1];
+        state->next = state->argc;
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->directory || !*a->directory)
+            argp_error(state, "--output is missing: write the run to which "
+                              "directory?");
+        if (!a->program)
+            argp_error(state, "the program is missing");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+int cli_mpi(int argc, char **argv)
+{
+    static const struct argp argp = {
+        mpi_options,
+        parse_mpi,
+        "-- PROGRAM [ARGUMENT...]",
+        "Records an MPI program as it is: each call, where it stands in the "
+        "source, and each message. Put the command behind the launcher of MPI, "
+        "in front of the program:"
+        "\vmpirun -n 8 eventspace mpi --output=RUN -- ./app\n\n"
+        "This works with mpirun and mpiexec of Open MPI and MPICH and with "
+        "srun, and for scripts that start the program. The program is not "
+        "changed: it may be in C, C++ or Fortran, linked dynamically with Open "
+        "MPI or MPICH. The run can be looked into while it goes on, and after "
+        "it was killed.",
+        NULL,
+        NULL,
+        NULL};
+    mpi_arguments a = {0};
+    uint64_t rank, size;
+    int err = 0;
+
+    if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &a))
+        return COMMAND_USAGE;
+    rank_find(&rank, &size);
+    if (is_static(a.program[0]))
+        err = pastset_fail(PASTSET_ENOTSUP,
+                           "%s is linked statically, so that nothing can be "
+                           "loaded into it: link it dynamically",
+                           a.program[0]);
+    if (!err)
+        err = environment_make(&a, size);
+    if (!err && rank == 0)
+        err = directory_make(&a, size);
+    if (!err)
+        err = become(a.program);
+    (void)err;
+    return cli_fail();
+}
