@@ -14,6 +14,7 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "scopes/memory/memory_internal.h"
 
 #define BLOCK 256 /* tuples that are read at once */
 
@@ -40,6 +41,10 @@ typedef struct ends {
     pastset_cursor cursor;
     eventspace_message *block;
     size_t at, count;
+    bool has_gaps;  /* the process could not write all of them */
+    uint32_t given; /* how many ends that are right */
+    uint32_t
+        *numbers; /* by those: the ordinals; NULL: as they say themselves */
 } ends;
 
 struct scopes_messages {
@@ -162,6 +167,7 @@ static int thread_look(scopes_messages *m, uint32_t thread)
     uint32_t process = process_of(m, thread);
     ends *e = &m->threads[thread];
     pastset_space *space;
+    pastset_ledger ledger;
     char name[64];
 
     if (process == PATHS_NONE)
@@ -176,6 +182,8 @@ static int thread_look(scopes_messages *m, uint32_t thread)
         e->element = NULL;
         return 0;
     }
+    pastset_element_ledger(e->element, &ledger);
+    e->has_gaps = ledger.refused > 0;
     e->block = calloc(BLOCK, sizeof(*e->block));
     return e->block ? 0 : no_memory();
 }
@@ -201,11 +209,19 @@ int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
         err = process_look(m, i);
     for (uint32_t i = 0; i < topology->thread_count && !err; i++)
         err = thread_look(m, i);
+    if (!err)
+        err = scopes__messages_order(m, topology->thread_count);
     if (err)
         scopes_messages_close(m);
     else
         *out = m;
     return err;
+}
+
+static void thread_close(ends *e)
+{
+    free(e->block);
+    scopes__free(e->numbers);
 }
 
 void scopes_messages_close(scopes_messages *m)
@@ -221,7 +237,7 @@ void scopes_messages_close(scopes_messages *m)
          i++)
         free(m->processes[i].items);
     for (uint32_t i = 0; m->threads && i < m->topology->thread_count; i++)
-        free(m->threads[i].block);
+        thread_close(&m->threads[i]);
     free(m->communicators);
     free(m->processes);
     free(m->threads);
@@ -263,12 +279,13 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     const channel wanted = {.id = tuple->channel}, *c = NULL;
     const eventspace_definition *operation =
         eventspace_run_own_of(m->run, process, tuple->operation);
-    bool is_received = tuple->kind == EVENTSPACE_MESSAGE_RECEIVED;
+    uint16_t kind = tuple->kind & (uint16_t)~EVENTSPACE_MESSAGE_COUNTED;
+    bool is_received = kind == EVENTSPACE_MESSAGE_RECEIVED;
 
     if (own->count)
         c = bsearch(&wanted, own->items, own->count, sizeof(wanted),
                     compare_channels);
-    if (!c || tuple->kind >= EVENTSPACE_MESSAGE_KINDS ||
+    if (!c || kind >= EVENTSPACE_MESSAGE_KINDS ||
         process_of(m, is_received ? c->to : c->from) != process)
         return false;
     *out = (scopes_message_end){
@@ -286,17 +303,71 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     return true;
 }
 
-bool scopes_messages_next(scopes_messages *m, uint32_t thread,
-                          scopes_message_end *out)
+bool scopes__messages_read(scopes_messages *m, uint32_t thread,
+                           scopes_message_end *out, bool *is_counted)
 {
+    ends *e = &m->threads[thread];
     const eventspace_message *tuple;
 
-    while ((tuple = tuple_next(m, &m->threads[thread]))) {
-        if (end_make(m, thread, tuple, out))
+    while ((tuple = tuple_next(m, e))) {
+        *is_counted = (tuple->kind & EVENTSPACE_MESSAGE_COUNTED) != 0;
+        if (end_make(m, thread, tuple, out)) {
+            if (e->numbers && *is_counted)
+                out->key.ordinal = e->given < e->numbers[0]
+                                       ? e->numbers[1 + e->given]
+                                       : EVENTSPACE_MESSAGE_UNKNOWN;
+            e->given++;
             return true;
+        }
         m->damaged++;
     }
     return false;
+}
+
+bool scopes_messages_next(scopes_messages *m, uint32_t thread,
+                          scopes_message_end *out)
+{
+    bool is_counted;
+
+    return scopes__messages_read(m, thread, out, &is_counted);
+}
+
+bool scopes__messages_has_gaps(const scopes_messages *m, uint32_t thread)
+{
+    return m->threads[thread].has_gaps;
+}
+
+/* `numbers[0]` says how many follow. */
+int scopes__messages_numbers_make(scopes_messages *m)
+{
+    for (uint32_t i = 0; i < m->topology->thread_count; i++) {
+        ends *e = &m->threads[i];
+        if (!e->given)
+            continue;
+        e->numbers =
+            scopes__allocate(((size_t)e->given + 1) * sizeof(*e->numbers));
+        if (!e->numbers)
+            return no_memory();
+        e->numbers[0] = e->given;
+    }
+    return 0;
+}
+
+void scopes__messages_number(scopes_messages *m, uint32_t thread,
+                             uint32_t index, uint32_t ordinal)
+{
+    m->threads[thread].numbers[1 + index] = ordinal;
+}
+
+void scopes__messages_rewind(scopes_messages *m)
+{
+    for (uint32_t i = 0; i < m->topology->thread_count; i++) {
+        ends *e = &m->threads[i];
+        e->cursor = (pastset_cursor){0};
+        e->at = e->count = 0;
+        e->given = 0;
+    }
+    m->damaged = 0;
 }
 
 uint64_t scopes__messages_damaged(const scopes_messages *m)

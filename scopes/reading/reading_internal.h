@@ -38,6 +38,27 @@ void scopes__cursor_borrow(scopes_cursor *cursor);
 /* How many ends were left out so far. */
 uint64_t scopes__messages_damaged(const scopes_messages *messages);
 
+/* As scopes_messages_next; `*is_counted`: whether the process has only counted
+ * this end. */
+bool scopes__messages_read(scopes_messages *messages, uint32_t thread,
+                           scopes_message_end *out, bool *is_counted);
+/* Whether a thread's process could not write down all of its ends. */
+bool scopes__messages_has_gaps(const scopes_messages *messages,
+                               uint32_t thread);
+/* Makes room for an ordinal for each end that was read, and says one. Errors:
+ * PASTSET_ENOMEM. */
+int scopes__messages_numbers_make(scopes_messages *messages);
+void scopes__messages_number(scopes_messages *messages, uint32_t thread,
+                             uint32_t index, uint32_t ordinal);
+/* To the first end of each thread. */
+void scopes__messages_rewind(scopes_messages *messages);
+
+/* --- messages_order.c --- */
+
+/* Gives ends that were only counted their ordinals; before anything is read.
+ * Errors: PASTSET_ENOMEM, PASTSET_ENOSPC (of a temporary file). */
+int scopes__messages_order(scopes_messages *messages, uint32_t threads);
+
 /* --- event_table.c --- */
 
 /* An event table from tuples in memory; for tests and for windows that were
