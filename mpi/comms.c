@@ -305,7 +305,7 @@ static defined *know(defined **list, uint64_t what)
 }
 
 static int element_define(uint32_t *out, const char *name, const char *key,
-                          uint32_t home)
+                          uint32_t home, bool has_rounds)
 {
     char process[32];
 
@@ -313,7 +313,7 @@ static int element_define(uint32_t *out, const char *name, const char *key,
     return eventspace_recorder_define(
         out, mpi__recorder, EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT,
         name, "key", key, "process", key ? process : NULL, "type", TUPLE_TYPE,
-        "policy", "grow", NULL);
+        "policy", "grow", "rounds", has_rounds ? "true" : NULL, NULL);
 }
 
 /* " on NAME", unless it is that of all. */
@@ -337,7 +337,7 @@ static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
     snprintf(key, sizeof(key), "%s %u %u", c->key, from, to);
     snprintf(numbers[0], sizeof(numbers[0]), "%u", from);
     snprintf(numbers[1], sizeof(numbers[1]), "%u", to);
-    err = element_define(&d->upper, name, key, to);
+    err = element_define(&d->upper, name, key, to, false);
     if (!err)
         err = eventspace_recorder_define(
             &d->channel, mpi__recorder, EVENTSPACE_DEFINES_CHANNEL,
@@ -355,7 +355,7 @@ static int rooted_make(defined *d, mpi_comm *c, uint16_t call, uint32_t root)
     on(place, c);
     snprintf(name, sizeof(name), "%s of root %s%s", plain, process, place);
     snprintf(key, sizeof(key), "%s %s %u", c->key, plain, root);
-    return element_define(&d->upper, name, key, root);
+    return element_define(&d->upper, name, key, root, true);
 }
 
 /* What wrappers there are for it (paths/wrappers). */
@@ -379,7 +379,7 @@ static int site_make(defined *d, mpi_comm *c, uint16_t call)
     on(place, c);
     snprintf(name, sizeof(name), "%s%s", plain, place);
     snprintf(key, sizeof(key), "%s %s", c->key, plain);
-    err = element_define(&element, name, key, c->first);
+    err = element_define(&element, name, key, c->first, false);
     if (err)
         return err;
     mpi__rank_name(process, c->first);
@@ -400,7 +400,7 @@ static int local_make(defined *d, uint16_t call)
 
     mpi__rank_name(own, mpi__rank);
     snprintf(name, sizeof(name), "%s of %s", mpi__call_names[call], own);
-    return element_define(&d->upper, name, NULL, mpi__rank);
+    return element_define(&d->upper, name, NULL, mpi__rank, false);
 }
 
 /* Errors: none was made, now or before. */

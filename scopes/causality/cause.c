@@ -4,6 +4,7 @@
 #include "scopes/causality/cause_internal.h"
 
 #include "scopes/causality/cause.h"
+#include "scopes/causality/message_partners_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,7 @@ typedef struct visit {
     uint32_t collector;
     uint32_t event;
     uint32_t thread;
+    uint32_t sequence;
 } visit;
 
 typedef struct visits {
@@ -48,6 +50,8 @@ typedef struct place {
     visits by[ROLES];
     bool holds_writes;
     bool discards;
+    bool has_rounds; /* of each round one operation of each thread */
+    const scopes__partners *partners; /* NULL: there are none */
     bool all; /* also of those that were not held, if it goes in turn */
     uint64_t capacity;
 } place;
@@ -123,6 +127,7 @@ static void add_series(place *p, uint32_t i)
             .collector = p->lowest->ids[i],
             .event = (uint32_t)e,
             .thread = event->thread,
+            .sequence = event->sequence,
         };
     }
 }
@@ -334,8 +339,139 @@ static void in_turn(scopes__causes *causes, const place *p)
     }
 }
 
-static void find(scopes__causes *causes, const place *p)
+/* --- by what processes say of their messages --- */
+
+static uint64_t key_of(const visit *v)
 {
+    return (uint64_t)v->thread << 32 | v->sequence;
+}
+
+static int by_operation(const void *left, const void *right)
+{
+    uint64_t a = key_of(*(const visit *const *)left);
+    uint64_t b = key_of(*(const visit *const *)right);
+
+    return a < b ? -1 : a > b;
+}
+
+static const visit *visit_find(const visit *const *sorted, size_t count,
+                               uint64_t operation)
+{
+    size_t low = 0, high = count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (key_of(sorted[middle]) < operation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < count && key_of(sorted[low]) == operation ? sorted[low] : NULL;
+}
+
+/* `*found`: whether any of the takes is one of a message whose send is known;
+ * else it goes by other means. */
+static int by_messages(scopes__causes *causes, const place *p, bool *found)
+{
+    const visits *writes = &p->by[WRITES], *takes = &p->by[TAKES];
+    const visit **sorted = NULL;
+    int err = 0;
+
+    *found = false;
+    for (size_t i = 0; i < takes->count && !err; i++) {
+        const visit *take = &takes->items[i], *write;
+        uint64_t sent = scopes__partner_of(p->partners, key_of(take));
+        if (sent == SCOPES__NO_PARTNER)
+            continue;
+        if (!sorted) {
+            sorted = scopes__allocate(writes->count * sizeof(*sorted));
+            if (!sorted)
+                return no_memory();
+            for (size_t w = 0; w < writes->count; w++)
+                sorted[w] = &writes->items[w];
+            qsort(sorted, writes->count, sizeof(*sorted), by_operation);
+        }
+        *found = true;
+        write = visit_find(sorted, writes->count, sent);
+        if (write && (p->all || came_later(write, take)))
+            note(causes, take, write);
+    }
+    scopes__free(sorted);
+    return err;
+}
+
+/* --- in rounds --- */
+
+/* The last write of each round: each thread that writes does so once in each.
+ * `counts` is by thread. */
+static size_t last_writes(const visits *writes, uint32_t *counts,
+                          const visit **last)
+{
+    size_t rounds = 0;
+
+    for (size_t i = 0; i < writes->count; i++) {
+        const visit *write = &writes->items[i];
+        uint32_t round = counts[write->thread]++;
+        last[round] = write; /* they come by their starts */
+        if (round >= rounds)
+            rounds = round + 1u;
+    }
+    return rounds;
+}
+
+/* Who looks in a round has waited for the last who writes in it. */
+static int in_rounds(scopes__causes *causes, const place *p)
+{
+    const visits *writes = &p->by[WRITES], *looks = &p->by[LOOKS];
+    uint32_t threads = p->topology->thread_count;
+    uint32_t *counts = calloc(2 * (size_t)threads + 1, sizeof(*counts));
+    const visit **last = scopes__allocate(writes->count * sizeof(*last));
+    size_t rounds;
+
+    if (!counts || !last) {
+        free(counts);
+        scopes__free(last);
+        return no_memory();
+    }
+    rounds = last_writes(writes, counts, last);
+    for (size_t i = 0; i < looks->count; i++) {
+        const visit *look = &looks->items[i];
+        uint32_t round = counts[threads + look->thread]++;
+        if (round < rounds && (p->all || came_later(last[round], look)))
+            note(causes, look, last[round]);
+    }
+    free(counts);
+    scopes__free(last);
+    return 0;
+}
+
+/* Rounds are counted from the first of all. */
+static bool can_be_in_rounds(const place *p)
+{
+    const scopes_event_table *table = p->event_table;
+
+    if (!p->has_rounds || !table->all_times || table->ledger.lost > 0)
+        return false;
+    for (int k = 0; k < ROLES; k++)
+        for (size_t i = 0; i < p->by[k].count; i++)
+            if (p->by[k].items[i].thread >= p->topology->thread_count)
+                return false;
+    return p->by[TAKES].count == 0;
+}
+
+/* --- all of an element --- */
+
+static int find(scopes__causes *causes, const place *p)
+{
+    bool found = false;
+    int err = 0;
+
+    if (can_be_in_rounds(p))
+        return in_rounds(causes, p);
+    if (p->partners && p->by[TAKES].count)
+        err = by_messages(causes, p, &found);
+    if (err || found)
+        return err;
     if (goes_in_turn(p)) {
         in_turn(causes, p);
     } else {
@@ -344,6 +480,7 @@ static void find(scopes__causes *causes, const place *p)
         by_time(causes, p);
     }
     looks_by_time(causes, p);
+    return 0;
 }
 
 /* --- all elements --- */
@@ -353,9 +490,11 @@ static void find(scopes__causes *causes, const place *p)
 static void ask_element(place *p)
 {
     pastset_policy policy = paths_node_policy(p->element);
+    const char *rounds = paths_node_get(p->element, "rounds");
 
     p->holds_writes = policy == PASTSET_BLOCK;
     p->discards = policy == PASTSET_DISCARD;
+    p->has_rounds = rounds && strcmp(rounds, "true") == 0;
     if (paths_node_number(p->topology->map, p->element, "capacity", 1024,
                           &p->capacity))
         p->capacity = 1024;
@@ -387,7 +526,7 @@ static int add_element(scopes__causes *causes, place *p)
     else
         goto done; /* nobody there to wait for */
     if (!err)
-        find(causes, p);
+        err = find(causes, p);
 done:
     for (int k = 0; k < ROLES; k++)
         scopes__free(p->by[k].items);
@@ -411,6 +550,7 @@ typedef struct making {
     const scopes_event_table *event_table;
     const scopes_clocks *clocks;
     bool all;
+    scopes__partners *partners;
 } making;
 
 /* A collector is the lowest of one element at most, as each way leads to one.
@@ -422,6 +562,7 @@ static int element_part(size_t node, void *context)
                .event_table = m->event_table,
                .clocks = m->clocks,
                .element = &m->topology->map->nodes[node],
+               .partners = m->partners,
                .all = m->all,
                .lowest = &m->topology->lowest[node]};
 
@@ -434,18 +575,22 @@ static int make(scopes__causes **out, const scopes_topology *topology,
                 const scopes_event_table *event_table,
                 const scopes_clocks *clocks, bool all)
 {
-    making m = {calloc(1, sizeof(*m.causes)), topology, event_table, clocks,
-                all};
-    int err;
+    making m = {
+        calloc(1, sizeof(*m.causes)), topology, event_table, clocks, all, NULL};
+    int err = 0;
 
     *out = NULL;
     if (!m.causes)
         return no_memory();
     m.causes->collectors = topology->collectors;
     m.causes->of = calloc(topology->collectors + 1, sizeof(*m.causes->of));
-    err = m.causes->of
-              ? scopes__parallel(topology->map->node_count, element_part, &m)
-              : no_memory();
+    if (!m.causes->of)
+        err = no_memory();
+    else if (event_table->run)
+        err = scopes__partners_make(&m.partners, event_table->run, topology);
+    if (!err)
+        err = scopes__parallel(topology->map->node_count, element_part, &m);
+    scopes__partners_destroy(m.partners);
     if (err)
         causes_free(m.causes);
     else

@@ -103,6 +103,7 @@ static int event_table_create(scopes_event_table **out, const paths_map *map,
     if (!event_table)
         return scopes__no_room("for a store");
     event_table->map = paths_map_ref(map);
+    event_table->run = run;
     event_table->memo = scopes__memo_create();
     event_table->ledgers =
         calloc(map->process_count + 1u, sizeof(*event_table->ledgers));

@@ -39,11 +39,12 @@ struct scopes__memo;
 
 typedef struct scopes_event_table {
     const paths_map *map;
-    scopes_series *series;  /* by collector id */
-    uint32_t collectors;    /* highest id + 1: of collectors, then of what
-                               processes define (eventspace_run_definition_of) */
-    scopes_ledger *ledgers; /* by process */
-    scopes_ledger ledger;   /* of all processes */
+    const eventspace_run *run; /* NULL: of tuples in memory */
+    scopes_series *series;     /* by collector id */
+    uint32_t collectors;       /* highest id + 1: of collectors, then of what
+                                  processes define (eventspace_run_definition_of) */
+    scopes_ledger *ledgers;    /* by process */
+    scopes_ledger ledger;      /* of all processes */
     bool all_times;   /* it was asked for tuples of all times and threads */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */

@@ -291,6 +291,7 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     *out = (scopes_message_end){
         .key = {c->communicator, c->from, c->to, tuple->tag, tuple->ordinal},
         .is_received = is_received,
+        .is_counted = (tuple->kind & EVENTSPACE_MESSAGE_COUNTED) != 0,
         .thread = thread,
         .call = tuple->call,
         .tick = tuple->tick,
@@ -303,16 +304,15 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     return true;
 }
 
-bool scopes__messages_read(scopes_messages *m, uint32_t thread,
-                           scopes_message_end *out, bool *is_counted)
+bool scopes_messages_next(scopes_messages *m, uint32_t thread,
+                          scopes_message_end *out)
 {
     ends *e = &m->threads[thread];
     const eventspace_message *tuple;
 
     while ((tuple = tuple_next(m, e))) {
-        *is_counted = (tuple->kind & EVENTSPACE_MESSAGE_COUNTED) != 0;
         if (end_make(m, thread, tuple, out)) {
-            if (e->numbers && *is_counted)
+            if (e->numbers && out->is_counted)
                 out->key.ordinal = e->given < e->numbers[0]
                                        ? e->numbers[1 + e->given]
                                        : EVENTSPACE_MESSAGE_UNKNOWN;
@@ -322,14 +322,6 @@ bool scopes__messages_read(scopes_messages *m, uint32_t thread,
         m->damaged++;
     }
     return false;
-}
-
-bool scopes_messages_next(scopes_messages *m, uint32_t thread,
-                          scopes_message_end *out)
-{
-    bool is_counted;
-
-    return scopes__messages_read(m, thread, out, &is_counted);
 }
 
 bool scopes__messages_has_gaps(const scopes_messages *m, uint32_t thread)

@@ -37,12 +37,11 @@ static int no_room(void)
 static int take(ordering *o, uint32_t thread)
 {
     scopes_message_end end;
-    bool is_counted;
     uint32_t index = 0;
 
-    while (scopes__messages_read(o->messages, thread, &end, &is_counted)) {
+    while (scopes_messages_next(o->messages, thread, &end)) {
         counted *more;
-        if (!is_counted) /* a process writes down all in one way */
+        if (!end.is_counted) /* a process writes down all in one way */
             return 0;
         more = scopes__array_grow(o->all, o->count, sizeof(*more));
         if (!more)
