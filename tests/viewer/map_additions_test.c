@@ -23,6 +23,7 @@
 #include "tests/support/memory.h"
 #include "tests/support/scratch.h"
 #include "tests/viewer/otf2_make.h"
+#include "viewer/export/export_internal.h"
 #include "viewer/live/top_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -732,6 +733,85 @@ Test(additions, have_each_attribute_once)
     cr_assert_eq(topology->collectors, 1);
     cr_assert_eq(topology->thread_count, 1);
     scopes_topology_destroy(topology);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* Ids of regions lie between those of collectors. */
+static void grow_region(growing *g, uint32_t id, const char *name)
+{
+    uint32_t next = g->next;
+
+    g->next = id;
+    grow(g, EVENTSPACE_DEFINES_REGION, EVENTSPACE_NO_PARENT, name, NULL, NULL,
+         NULL, NULL);
+    g->next = next;
+}
+
+static char *rows_of(viewer__export *e)
+{
+    static viewer__text out;
+    char *text;
+    size_t bytes;
+
+    out = (viewer__text){.file = open_memstream(&text, &bytes)};
+    cr_assert(out.file);
+    check_status(viewer__export_rows(e, false, &out), 0);
+    check_status(viewer__put_end(&out), 0);
+    fclose(out.file);
+    return text;
+}
+
+static char *export_rows(eventspace_run *run)
+{
+    const viewer_export_options options = {.from_ns = INT64_MIN,
+                                           .to_ns = INT64_MAX};
+    viewer__export e;
+    char *text;
+
+    check_status(viewer__export_open(&e, run, &options), 0);
+    text = rows_of(&e);
+    viewer__export_close(&e);
+    return text;
+}
+
+/* What comes while a run is exported has no name yet: it is in the next one. */
+Test(additions, are_exported_when_they_have_names)
+{
+    const viewer_export_options options = {.from_ns = INT64_MIN,
+                                           .to_ns = INT64_MAX};
+    viewer__export e;
+    eventspace_run *run;
+    growing both[2];
+    char *text;
+
+    grow_begin(both);
+    grow_path(&both[0], "0", "0", "to b");
+    grow_region(&both[0], 2, "part");
+    grow_path(&both[0], "2", "4", "to b");
+    put(&both[0], 0, 0, 1);
+    put_operation(&both[0], 2, 0, 2, EVENTSPACE_TRACE_REGION);
+    run = run_open("live");
+    check_status(viewer__export_open(&e, run, &options), 0);
+    grow_path(&both[0], "4", "6", "to b");
+    grow_region(&both[0], 8, "later");
+    put(&both[0], 6, 4, 3);
+    put_operation(&both[0], 8, 0, 4, EVENTSPACE_TRACE_REGION);
+    put_operation(&both[0], 2, 4, 5, EVENTSPACE_TRACE_REGION);
+    put(&both[0], 4, 2, 6);
+    text = rows_of(&e);
+    viewer__export_close(&e);
+    cr_assert(strstr(text, "\n0,call,a,0,main,1,"), "%s", text);
+    cr_assert(strstr(text, "\n2,part,a,0,main,2,"), "%s", text);
+    cr_assert(strstr(text, "\n4,call (2),a,2,main (2),6,"), "%s", text);
+    cr_assert(!strstr(text, "\n6,") && !strstr(text, "\n8,"), "%s", text);
+    cr_assert(!strstr(text, "\n2,part,a,4"), "%s", text);
+    free(text);
+    text = export_rows(run);
+    cr_assert(strstr(text, "\n6,call (3),a,4,main (3),3,"), "%s", text);
+    cr_assert(strstr(text, "\n8,later,a,0,main,4,"), "%s", text);
+    cr_assert(strstr(text, "\n2,part,a,4,main (3),5,"), "%s", text);
+    free(text);
     eventspace_run_close(run);
     grow_end(both);
 }
