@@ -479,6 +479,17 @@ static void grow_path(growing *g, const char *number, const char *id,
     grow_edge(g, collector, end);
 }
 
+/* Ids of regions lie between those of collectors. */
+static void grow_region(growing *g, uint32_t id, const char *name)
+{
+    uint32_t next = g->next;
+
+    g->next = id;
+    grow(g, EVENTSPACE_DEFINES_REGION, EVENTSPACE_NO_PARENT, name, NULL, NULL,
+         NULL, NULL);
+    g->next = next;
+}
+
 static pastset_element *element_make(pastset_space *space, const char *name,
                                      const char *type_text)
 {
@@ -639,6 +650,46 @@ Test(additions, are_watched_as_they_come)
     grow_end(both);
 }
 
+/* What comes between a look at the map and one at the tuples is in the next. */
+Test(additions, are_not_strange_to_who_watches)
+{
+    eventspace_trace events[] = {
+        {.start = 100,
+         .end = 101,
+         .collector = 2,
+         .thread = 2,
+         .sequence = 1,
+         .operation = PASTSET_WRITE},
+        {.start = 102,
+         .end = 103,
+         .collector = 4,
+         .thread = 0,
+         .sequence = 2,
+         .operation = EVENTSPACE_TRACE_REGION},
+        {.start = 104, .end = 105, .collector = 77, .thread = 0}};
+    scopes_batch batch = {.stream = "other", .events = events, .count = 2};
+    viewer_top *top;
+    growing both[2];
+
+    grow_begin(both);
+    grow_path(&both[0], "0", "0", "to b");
+    check_status(viewer_top_open(&top, scratch_file("live"), NULL), 0);
+    grow_path(&both[0], "2", "2", "to b");
+    grow_region(&both[0], 4, "part");
+    check_status(viewer__top_take(top, &batch), 0);
+    cr_assert_eq(top->strange, 0);
+    batch.index = 2;
+    batch.events = &events[2];
+    batch.count = 1;
+    check_status(viewer__top_take(top, &batch), 0);
+    cr_assert_eq(top->strange, 1);
+    put(&both[0], 2, 2, 1);
+    put_operation(&both[0], 4, 2, 7, EVENTSPACE_TRACE_REGION);
+    check_top(top, 3, 1);
+    viewer_top_close(top);
+    grow_end(both);
+}
+
 /* Waits for what a command that goes on is to print. */
 static void wait_for_text(const command *c, const char *text)
 {
@@ -735,17 +786,6 @@ Test(additions, have_each_attribute_once)
     scopes_topology_destroy(topology);
     eventspace_run_close(run);
     grow_end(both);
-}
-
-/* Ids of regions lie between those of collectors. */
-static void grow_region(growing *g, uint32_t id, const char *name)
-{
-    uint32_t next = g->next;
-
-    g->next = id;
-    grow(g, EVENTSPACE_DEFINES_REGION, EVENTSPACE_NO_PARENT, name, NULL, NULL,
-         NULL, NULL);
-    g->next = next;
 }
 
 static char *rows_of(viewer__export *e)
