@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "eventspace/run/run_writer.h"
 #include "pastset/request.h"
 #include "pastset/space.h"
+#include "scopes/reading/reading_internal.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/reading/tail_reader.h"
 #include "scopes/views/view.h"
@@ -614,6 +616,90 @@ Test(additions, are_there_as_soon_as_their_tuples)
     cr_assert_eq(snapshot->event_table->strange, 0);
     cr_assert_eq(snapshot->topology->thread_count, 4);
     check_no_problem(run);
+    scopes_snapshot_destroy(snapshot);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* By the map of a look, what was added since is left out, and nothing is
+ * strange but what is. */
+Test(additions, may_be_left_to_the_next_look)
+{
+    scopes_event_table *table;
+    scopes_source *source;
+    eventspace_run *run;
+    const paths_map *early;
+    growing both[2];
+
+    grow_begin(both);
+    grow_path(&both[1], "1", "1", "to b");
+    put(&both[1], 1, 1, 1);
+    run = run_open("live");
+    early = paths_map_ref(eventspace_run_map(run));
+    check_status(scopes_source_open(&source, run), 0);
+    grow_path(&both[0], "0", "0", "to b");
+    put(&both[0], 0, 0, 1);
+    put(&both[0], 77, 0, 2);
+    put(&both[1], 1, 1, 2);
+    check_status(scopes__event_table_load_by(&table, source, NULL, early), 0);
+    cr_assert_eq(table->map, early);
+    cr_assert_eq(table->strange, 1);
+    cr_assert_eq(scopes_event_series(table, 0)->count, 0);
+    cr_assert_eq(scopes_event_series(table, 1)->count, 2);
+    cr_assert_eq(early->nodes[scopes_event_series(table, 1)->node].process, 1);
+    scopes_event_table_destroy(table);
+    check_status(scopes_event_table_load(&table, source, NULL), 0);
+    cr_assert_neq(table->map, early);
+    cr_assert_eq(table->strange, 1);
+    cr_assert_eq(scopes_event_series(table, 0)->count, 1);
+    scopes_event_table_destroy(table);
+    scopes_source_close(source);
+    paths_map_unref(early);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* Defines as fast as it can, and traces each. */
+static void grow_fast(growing *g)
+{
+    char text[16];
+
+    for (uint32_t i = 0; i < 8000; i++) {
+        snprintf(text, sizeof(text), "%u", 2 * i);
+        grow(g, EVENTSPACE_DEFINES_COLLECTOR, EVENTSPACE_NO_PARENT, "c", "id",
+             text, "trace", "trace");
+        put(g, 2 * i, 0, i + 1);
+    }
+}
+
+Test(additions, however_fast_do_not_keep_from_looking)
+{
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    scopes_snapshot *snapshot;
+    eventspace_run *run;
+    growing both[2];
+    pid_t child, ended;
+    int status;
+
+    grow_begin(both);
+    run = run_open("live");
+    child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        grow_fast(&both[0]);
+        _exit(0);
+    }
+    check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
+    do {
+        ended = waitpid(child, &status, WNOHANG);
+        check_status(scopes_snapshot_again(snapshot), 0);
+        cr_assert_eq(snapshot->event_table->strange, 0);
+        cr_assert_eq(snapshot->event_table->map, snapshot->topology->map);
+    } while (ended == 0);
+    cr_assert_eq(status, 0);
+    cr_assert_eq(snapshot->topology->collectors, 15999);
+    cr_assert_eq(snapshot->event_table->ledger.read, 8000);
+    cr_assert_eq(scopes_event_series(snapshot->event_table, 15998)->count, 1);
     scopes_snapshot_destroy(snapshot);
     eventspace_run_close(run);
     grow_end(both);

@@ -59,7 +59,9 @@ static bool goes_on(const eventspace_run *run)
 
 static bool has_id(const viewer__export *e, uint32_t id)
 {
-    return eventspace_run_collector(e->run, id) != PATHS_NONE ||
+    const scopes_topology *topology = e->topology;
+
+    return (id < topology->collectors && topology->nodes[id] != PATHS_NONE) ||
            eventspace_run_definition_of(e->run, id);
 }
 
