@@ -595,16 +595,18 @@ static void check_written(const found *run, int killed)
 
 /* --- a round --- */
 
-static eventspace_run_writer *run_make(void)
+/* It borrows its map. */
+static eventspace_run_writer *run_make(paths_map **out)
 {
     eventspace_run_writer *run;
     paths_map *map;
 
     must(!paths_map_create(&map, "grown"), "a map");
+    *out = map;
     for (int i = 0; i < PROCESSES; i++)
         paths_map_add_process(map, (char[]){(char)('a' + i), 0});
     must(!eventspace_run_writer_open(&run, place("run"), map, false), "a run");
-    return run; /* as is its map, it is left to the end of this process */
+    return run;
 }
 
 /* The commands look, and a reader that stays, until nobody writes any more. */
@@ -677,7 +679,8 @@ static void round_run(void)
     int killed = seed % 2 ? (int)(seed / 2 % PROCESSES) : -1;
     pid_t children[PROCESSES], following[COUNT(followers)];
     static found stayed;
-    eventspace_run_writer *run = run_make();
+    paths_map *map;
+    eventspace_run_writer *run = run_make(&map);
 
     memset(done, 0, sizeof(*done));
     for (size_t i = 0; i < COUNT(followers); i++)
@@ -688,6 +691,8 @@ static void round_run(void)
         if (children[i] == 0)
             process_run(run, i);
     }
+    eventspace_run_writer_close(run, true);
+    paths_map_destroy(map);
     look_on(&stayed, children, killed);
     for (size_t i = 0; i < COUNT(followers); i++)
         finish(followers[i].name, following[i], killed >= 0);
