@@ -232,18 +232,18 @@ static int maker_init(maker *m)
 {
     const paths_map *map = m->map;
     scopes_topology *topology = m->topology;
-    uint32_t nodes = map->node_count;
+    uint32_t nodes = map->node_count, ids = eventspace_map_ids(map);
 
     m->next = scopes__numbers_make(nodes);
     m->ids = scopes__numbers_make(nodes);
     m->at = scopes__numbers_make(nodes);
-    m->site = scopes__numbers_make(nodes);
-    m->input = scopes__numbers_make(nodes);
+    m->site = scopes__numbers_make(ids);
+    m->input = scopes__numbers_make(ids);
     m->by_edge = scopes__numbers_make(map->edge_count);
     m->joins = calloc(nodes + 1u, sizeof(*m->joins));
     topology->thread_count = paths_map_threads(map);
     topology->threads = scopes__numbers_make(topology->thread_count);
-    topology->nodes = scopes__numbers_make(eventspace_map_ids(map));
+    topology->nodes = scopes__numbers_make(ids);
     topology->lowest = calloc(nodes + 1u, sizeof(*topology->lowest));
     return m->next && m->ids && m->at && m->site && m->input && m->by_edge &&
                    m->joins && topology->threads && topology->nodes &&

@@ -79,8 +79,10 @@ static int series_make(scopes_event_table *event_table,
 }
 
 /* Of a run that goes on some of the tuples that were read are of what was
- * defined just before them, and by a map that has grown. */
-static int series_again(scopes_event_table *event_table, eventspace_run *run)
+ * defined just before them, and by a map that has grown; unless it is to be by
+ * `map`. */
+static int series_again(scopes_event_table *event_table, eventspace_run *run,
+                        const paths_map *map)
 {
     int err = eventspace_run_define(run);
 
@@ -89,7 +91,7 @@ static int series_again(scopes_event_table *event_table, eventspace_run *run)
     free(event_table->series);
     event_table->series = NULL;
     paths_map_unref(event_table->map);
-    event_table->map = paths_map_ref(eventspace_run_map(run));
+    event_table->map = paths_map_ref(map ? map : eventspace_run_map(run));
     return series_make(event_table, run);
 }
 
@@ -462,6 +464,14 @@ static uint64_t join(loading *l, uint32_t collector, uint64_t begin)
     return all.next;
 }
 
+/* Is it a collector of the run's map, but not yet of the one by which it is
+ * read? */
+static bool is_later(const loading *l, uint32_t collector)
+{
+    return l->source && eventspace_run_collector(scopes_source_run(l->source),
+                                                 collector) != PATHS_NONE;
+}
+
 /* Gives each series its part of the memory: says how many tuples all have. */
 static uint64_t divide(loading *l)
 {
@@ -480,7 +490,8 @@ static uint64_t divide(loading *l)
             count += of_it;
             continue;
         }
-        event_table->strange += of_it;
+        if (!is_later(l, i))
+            event_table->strange += of_it;
         for (size_t p = 0; p < l->part_count; p++)
             l->shares[p * columns + i].end = 0;
     }
@@ -628,14 +639,15 @@ static int event_table_give(scopes_event_table **out,
 }
 
 static int load(scopes_event_table **out, scopes_source *source,
-                const scopes_filter *filter, bool borrows)
+                const scopes_filter *filter, const paths_map *map, bool borrows)
 {
-    const paths_map *map = eventspace_run_map(scopes_source_run(source));
+    eventspace_run *run = scopes_source_run(source);
     scopes_event_table *event_table;
     loading l = {.source = source, .filter = filter, .borrows = borrows};
     int err;
 
-    err = event_table_create(&event_table, map, scopes_source_run(source));
+    err = event_table_create(&event_table, map ? map : eventspace_run_map(run),
+                             run);
     if (err)
         return err;
     event_table->all_times = !filter || (!filter->from_ticks &&
@@ -643,22 +655,29 @@ static int load(scopes_event_table **out, scopes_source *source,
     l.event_table = event_table;
     err = list(&l);
     if (!err)
-        err = series_again(event_table, scopes_source_run(source));
+        err = series_again(event_table, run, map);
     if (!err)
         err = distribute(&l);
     loading_end(&l);
     return event_table_give(out, event_table, err);
 }
 
-int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
-                            const scopes_filter *filter)
+int scopes__event_table_load_by(scopes_event_table **out, scopes_source *source,
+                                const scopes_filter *filter,
+                                const paths_map *map)
 {
     int err;
 
     *out = NULL;
-    err = load(out, source, filter, true);
+    err = load(out, source, filter, map, true);
     /* So somebody does write: a process of another machine, say. */
-    return err == PASTSET_EAGAIN ? load(out, source, filter, false) : err;
+    return err == PASTSET_EAGAIN ? load(out, source, filter, map, false) : err;
+}
+
+int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
+                            const scopes_filter *filter)
+{
+    return scopes__event_table_load_by(out, source, filter, NULL);
 }
 
 int scopes_event_table_create(scopes_event_table **out, const paths_map *map,

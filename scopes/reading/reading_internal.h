@@ -57,6 +57,13 @@ int scopes__messages_order(scopes_messages *messages, uint32_t threads);
 
 /* --- event_table.c --- */
 
+/* As scopes_event_table_load, by a map that the run had before: tuples of
+ * collectors that were added to it since are left out. NULL: by the map as it
+ * is. */
+int scopes__event_table_load_by(scopes_event_table **out, scopes_source *source,
+                                const scopes_filter *filter,
+                                const paths_map *map);
+
 /* An event table from tuples in memory; for tests and for windows that were
  * gathered. They are copied. `ledger` may be NULL: nothing was lost. */
 int scopes_event_table_create(scopes_event_table **out, const paths_map *map,

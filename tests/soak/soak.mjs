@@ -158,6 +158,7 @@ function courses() {
         ['release', 'paths_collective_stress', [],
          {EVENTSPACE_STRESS_ROUNDS: '10000'}],
         ['release', 'pastset_element_stress', ['2'], {}],
+        ['release', 'viewer_map_additions_stress', ['2'], {}],
         ['asan', 'scopes_diff_test', [],
          {CRITERION_JOBS: '1', ASAN_OPTIONS: 'detect_leaks=1'}]])
         add(`whole.${preset}.${name}`, TEN, () => whole(

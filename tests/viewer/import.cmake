@@ -12,6 +12,10 @@ es_test(viewer/map_additions_test
 es_test(viewer/import_lanes_test
         SOURCES viewer/otf2_make.c support/command.c support/scratch.c
         LINKS PkgConfig::JANSSON PkgConfig::OTF2)
+es_stress(viewer/map_additions_stress LINKS eventspace::scopes)
+if(TARGET viewer_map_additions_stress)
+  add_dependencies(viewer_map_additions_stress eventspace_cli)
+endif()
 if(TARGET viewer_import_test)
   add_dependencies(viewer_map_additions_test eventspace_cli)
   add_dependencies(viewer_import_test eventspace_cli)

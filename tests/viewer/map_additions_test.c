@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "eventspace/run/run_writer.h"
 #include "pastset/request.h"
 #include "pastset/space.h"
+#include "scopes/reading/reading_internal.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/reading/tail_reader.h"
 #include "scopes/views/view.h"
@@ -23,6 +25,7 @@
 #include "tests/support/memory.h"
 #include "tests/support/scratch.h"
 #include "tests/viewer/otf2_make.h"
+#include "viewer/export/export_internal.h"
 #include "viewer/live/top_internal.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -478,6 +481,17 @@ static void grow_path(growing *g, const char *number, const char *id,
     grow_edge(g, collector, end);
 }
 
+/* Ids of regions lie between those of collectors. */
+static void grow_region(growing *g, uint32_t id, const char *name)
+{
+    uint32_t next = g->next;
+
+    g->next = id;
+    grow(g, EVENTSPACE_DEFINES_REGION, EVENTSPACE_NO_PARENT, name, NULL, NULL,
+         NULL, NULL);
+    g->next = next;
+}
+
 static pastset_element *element_make(pastset_space *space, const char *name,
                                      const char *type_text)
 {
@@ -607,6 +621,90 @@ Test(additions, are_there_as_soon_as_their_tuples)
     grow_end(both);
 }
 
+/* By the map of a look, what was added since is left out, and nothing is
+ * strange but what is. */
+Test(additions, may_be_left_to_the_next_look)
+{
+    scopes_event_table *table;
+    scopes_source *source;
+    eventspace_run *run;
+    const paths_map *early;
+    growing both[2];
+
+    grow_begin(both);
+    grow_path(&both[1], "1", "1", "to b");
+    put(&both[1], 1, 1, 1);
+    run = run_open("live");
+    early = paths_map_ref(eventspace_run_map(run));
+    check_status(scopes_source_open(&source, run), 0);
+    grow_path(&both[0], "0", "0", "to b");
+    put(&both[0], 0, 0, 1);
+    put(&both[0], 77, 0, 2);
+    put(&both[1], 1, 1, 2);
+    check_status(scopes__event_table_load_by(&table, source, NULL, early), 0);
+    cr_assert_eq(table->map, early);
+    cr_assert_eq(table->strange, 1);
+    cr_assert_eq(scopes_event_series(table, 0)->count, 0);
+    cr_assert_eq(scopes_event_series(table, 1)->count, 2);
+    cr_assert_eq(early->nodes[scopes_event_series(table, 1)->node].process, 1);
+    scopes_event_table_destroy(table);
+    check_status(scopes_event_table_load(&table, source, NULL), 0);
+    cr_assert_neq(table->map, early);
+    cr_assert_eq(table->strange, 1);
+    cr_assert_eq(scopes_event_series(table, 0)->count, 1);
+    scopes_event_table_destroy(table);
+    scopes_source_close(source);
+    paths_map_unref(early);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+/* Defines as fast as it can, and traces each. */
+static void grow_fast(growing *g)
+{
+    char text[16];
+
+    for (uint32_t i = 0; i < 8000; i++) {
+        snprintf(text, sizeof(text), "%u", 2 * i);
+        grow(g, EVENTSPACE_DEFINES_COLLECTOR, EVENTSPACE_NO_PARENT, "c", "id",
+             text, "trace", "trace");
+        put(g, 2 * i, 0, i + 1);
+    }
+}
+
+Test(additions, however_fast_do_not_keep_from_looking)
+{
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    scopes_snapshot *snapshot;
+    eventspace_run *run;
+    growing both[2];
+    pid_t child, ended;
+    int status;
+
+    grow_begin(both);
+    run = run_open("live");
+    child = fork();
+    cr_assert_geq(child, 0);
+    if (child == 0) {
+        grow_fast(&both[0]);
+        _exit(0);
+    }
+    check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
+    do {
+        ended = waitpid(child, &status, WNOHANG);
+        check_status(scopes_snapshot_again(snapshot), 0);
+        cr_assert_eq(snapshot->event_table->strange, 0);
+        cr_assert_eq(snapshot->event_table->map, snapshot->topology->map);
+    } while (ended == 0);
+    cr_assert_eq(status, 0);
+    cr_assert_eq(snapshot->topology->collectors, 15999);
+    cr_assert_eq(snapshot->event_table->ledger.read, 8000);
+    cr_assert_eq(scopes_event_series(snapshot->event_table, 15998)->count, 1);
+    scopes_snapshot_destroy(snapshot);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
 /* Threads of a top, and their operations. */
 static void check_top(viewer_top *top, uint32_t threads, uint32_t of_last)
 {
@@ -634,6 +732,46 @@ Test(additions, are_watched_as_they_come)
     put(&both[1], 1, 1, 7);
     check_top(top, 2, 7);
     cr_assert_eq(top->threads[0].sequence, 2);
+    viewer_top_close(top);
+    grow_end(both);
+}
+
+/* What comes between a look at the map and one at the tuples is in the next. */
+Test(additions, are_not_strange_to_who_watches)
+{
+    eventspace_trace events[] = {
+        {.start = 100,
+         .end = 101,
+         .collector = 2,
+         .thread = 2,
+         .sequence = 1,
+         .operation = PASTSET_WRITE},
+        {.start = 102,
+         .end = 103,
+         .collector = 4,
+         .thread = 0,
+         .sequence = 2,
+         .operation = EVENTSPACE_TRACE_REGION},
+        {.start = 104, .end = 105, .collector = 77, .thread = 0}};
+    scopes_batch batch = {.stream = "other", .events = events, .count = 2};
+    viewer_top *top;
+    growing both[2];
+
+    grow_begin(both);
+    grow_path(&both[0], "0", "0", "to b");
+    check_status(viewer_top_open(&top, scratch_file("live"), NULL), 0);
+    grow_path(&both[0], "2", "2", "to b");
+    grow_region(&both[0], 4, "part");
+    check_status(viewer__top_take(top, &batch), 0);
+    cr_assert_eq(top->strange, 0);
+    batch.index = 2;
+    batch.events = &events[2];
+    batch.count = 1;
+    check_status(viewer__top_take(top, &batch), 0);
+    cr_assert_eq(top->strange, 1);
+    put(&both[0], 2, 2, 1);
+    put_operation(&both[0], 4, 2, 7, EVENTSPACE_TRACE_REGION);
+    check_top(top, 3, 1);
     viewer_top_close(top);
     grow_end(both);
 }
@@ -732,6 +870,74 @@ Test(additions, have_each_attribute_once)
     cr_assert_eq(topology->collectors, 1);
     cr_assert_eq(topology->thread_count, 1);
     scopes_topology_destroy(topology);
+    eventspace_run_close(run);
+    grow_end(both);
+}
+
+static char *rows_of(viewer__export *e)
+{
+    static viewer__text out;
+    char *text;
+    size_t bytes;
+
+    out = (viewer__text){.file = open_memstream(&text, &bytes)};
+    cr_assert(out.file);
+    check_status(viewer__export_rows(e, false, &out), 0);
+    check_status(viewer__put_end(&out), 0);
+    fclose(out.file);
+    return text;
+}
+
+static char *export_rows(eventspace_run *run)
+{
+    const viewer_export_options options = {.from_ns = INT64_MIN,
+                                           .to_ns = INT64_MAX};
+    viewer__export e;
+    char *text;
+
+    check_status(viewer__export_open(&e, run, &options), 0);
+    text = rows_of(&e);
+    viewer__export_close(&e);
+    return text;
+}
+
+/* What comes while a run is exported has no name yet: it is in the next one. */
+Test(additions, are_exported_when_they_have_names)
+{
+    const viewer_export_options options = {.from_ns = INT64_MIN,
+                                           .to_ns = INT64_MAX};
+    viewer__export e;
+    eventspace_run *run;
+    growing both[2];
+    char *text;
+
+    grow_begin(both);
+    grow_path(&both[0], "0", "0", "to b");
+    grow_region(&both[0], 2, "part");
+    grow_path(&both[0], "2", "4", "to b");
+    put(&both[0], 0, 0, 1);
+    put_operation(&both[0], 2, 0, 2, EVENTSPACE_TRACE_REGION);
+    run = run_open("live");
+    check_status(viewer__export_open(&e, run, &options), 0);
+    grow_path(&both[0], "4", "6", "to b");
+    grow_region(&both[0], 8, "later");
+    put(&both[0], 6, 4, 3);
+    put_operation(&both[0], 8, 0, 4, EVENTSPACE_TRACE_REGION);
+    put_operation(&both[0], 2, 4, 5, EVENTSPACE_TRACE_REGION);
+    put(&both[0], 4, 2, 6);
+    text = rows_of(&e);
+    viewer__export_close(&e);
+    cr_assert(strstr(text, "\n0,call,a,0,main,1,"), "%s", text);
+    cr_assert(strstr(text, "\n2,part,a,0,main,2,"), "%s", text);
+    cr_assert(strstr(text, "\n4,call (2),a,2,main (2),6,"), "%s", text);
+    cr_assert(!strstr(text, "\n6,") && !strstr(text, "\n8,"), "%s", text);
+    cr_assert(!strstr(text, "\n2,part,a,4"), "%s", text);
+    free(text);
+    text = export_rows(run);
+    cr_assert(strstr(text, "\n6,call (3),a,4,main (3),3,"), "%s", text);
+    cr_assert(strstr(text, "\n8,later,a,0,main,4,"), "%s", text);
+    cr_assert(strstr(text, "\n2,part,a,4,main (3),5,"), "%s", text);
+    free(text);
     eventspace_run_close(run);
     grow_end(both);
 }

@@ -24,7 +24,8 @@ typedef struct viewer__export {
     const viewer_export_options *options;
     int64_t from_ns, to_ns; /* INT64_MIN, INT64_MAX: all */
     uint64_t *from_ticks, *to_ticks;
-    bool *collectors; /* NULL: all */
+    bool *collectors;
+    paths_number_list known; /* threads, of a run that goes on */
     scopes_filter filter;
     scopes_ledger ledger;
     uint64_t start_wall_ns;  /* of the first process: time 0 */

@@ -46,6 +46,43 @@ static int align(viewer__export *e)
     return 0;
 }
 
+/* May a process write of what it defines from now on? */
+static bool goes_on(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *p = eventspace_run_process_at(run, i);
+        if (p->has_meta ? p->meta.state == EVENTSPACE_RUNNING : !p->has_space)
+            return true;
+    }
+    return false;
+}
+
+static bool has_id(const viewer__export *e, uint32_t id)
+{
+    const scopes_topology *topology = e->topology;
+
+    return (id < topology->collectors && topology->nodes[id] != PATHS_NONE) ||
+           eventspace_run_definition_of(e->run, id);
+}
+
+/* Names are taken once. So of a run that goes on, events of collectors, regions
+ * and threads that are not there yet are left to the next export. */
+static int leave_later(viewer__export *e, uint32_t ids)
+{
+    e->known.count = e->topology->thread_count;
+    e->known.has = calloc(e->known.count + 1, sizeof(bool));
+    if (!e->known.has)
+        return pastset_no_memory("for an export");
+    memset(e->known.has, true, e->known.count);
+    if (!e->options->threads)
+        e->filter.threads = &e->known;
+    for (uint32_t i = 0; i < ids; i++)
+        e->collectors[i] &= has_id(e, i);
+    e->filter.collectors = e->collectors;
+    e->filter.collector_count = ids;
+    return 0;
+}
+
 static int set_filter(viewer__export *e)
 {
     uint32_t processes = e->topology->map->process_count;
@@ -71,13 +108,14 @@ static int set_filter(viewer__export *e)
         e->filter.to_ticks = e->to_ticks;
     }
     e->filter.threads = e->options->threads;
-    if (!e->options->collectors)
-        return 0;
     for (uint32_t i = 0; i < ids; i++)
-        e->collectors[i] = paths_number_list_has(e->options->collectors, i);
-    e->filter.collectors = e->collectors;
-    e->filter.collector_count = ids;
-    return 0;
+        e->collectors[i] = !e->options->collectors ||
+                           paths_number_list_has(e->options->collectors, i);
+    if (e->options->collectors) {
+        e->filter.collectors = e->collectors;
+        e->filter.collector_count = ids;
+    }
+    return goes_on(e->run) ? leave_later(e, ids) : 0;
 }
 
 static uint64_t first_wall_ns(const eventspace_run *run)
@@ -114,6 +152,7 @@ void viewer__export_close(viewer__export *e)
     free(e->from_ticks);
     free(e->to_ticks);
     free(e->collectors);
+    free(e->known.has);
     *e = (viewer__export){0};
 }
 
@@ -141,12 +180,11 @@ bool viewer__export_has_thread(const viewer__export *e, uint32_t thread)
 
 const char *viewer__export_id_name(const viewer__export *e, uint32_t id)
 {
-    const eventspace_run_definition *defined;
+    const eventspace_run_definition *defined =
+        eventspace_run_definition_of(e->run, id);
 
-    if (id < e->topology->collectors)
-        return scopes_topology_collector_name(e->topology, id);
-    defined = eventspace_run_definition_of(e->run, id);
-    return defined ? defined->name : "";
+    return defined ? defined->name
+                   : scopes_topology_collector_name(e->topology, id);
 }
 
 /* --- facts --- */

@@ -282,10 +282,11 @@ static int pull_process(viewer_top *top, uint32_t process, uint64_t *from)
         filter.from_ticks = from;
     }
     err = scopes_source_each(top->source, process, &filter, take, top, &ledger);
-    if (!err)
-        count(top, process, &ledger);
+    if (err)
+        return err; /* then all of it once more */
+    count(top, process, &ledger);
     top->processes[process].pulled = top->processes[process].now;
-    return err;
+    return 0;
 }
 
 static int pull_all(viewer_top *top)
@@ -348,6 +349,7 @@ static void model_drop(viewer_top *top)
     top->arrivals = NULL;
     top->processes = NULL;
     top->root_count = 0;
+    top->strange = 0;
 }
 
 /* Of what the map is now; and reads what the window needs. After an error it

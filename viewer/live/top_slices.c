@@ -207,24 +207,40 @@ static void take_operation(viewer_top *top, uint32_t process, uint32_t place,
         thread->sequence = event->sequence;
 }
 
+/* Of a thread that the model has, and of a collector, or what a process has
+ * defined: a region or a mark. */
+static bool is_known(const viewer_top *top, const eventspace_trace *event)
+{
+    return event->thread < top->thread_count &&
+           top->threads[event->thread].process != PATHS_NONE &&
+           (event->collector < top->collectors ||
+            eventspace_run_definition_of(top->run, event->collector));
+}
+
+/* Was it added to the map since the model was made? Then the next one has it,
+ * and takes all tuples again. */
+static bool is_later(const viewer_top *top, const eventspace_trace *event)
+{
+    return eventspace_run_map(top->run) != top->map &&
+           (eventspace_run_collector(top->run, event->collector) !=
+                PATHS_NONE ||
+            eventspace_run_definition_of(top->run, event->collector));
+}
+
 static void take_event(viewer_top *top, uint32_t process,
                        const eventspace_trace *event)
 {
     top_process *h = &top->processes[process];
     uint32_t root, place;
 
-    if (event->collector >= top->collectors ||
-        event->thread >= top->thread_count ||
-        top->threads[event->thread].process == PATHS_NONE) {
-        top->strange++;
-        return;
-    }
     if (event->end > h->last_end)
         h->last_end = event->end;
     place = viewer__top_slice(top, process, event->end);
     if (place == PATHS_NONE)
         return;
     h->slices[place].events++;
+    if (event->collector >= top->collectors)
+        return; /* a region or a mark */
     root = top->root_of[event->collector];
     if (root != PATHS_NONE)
         top->arrivals[((size_t)place * top->root_count + root) *
@@ -248,6 +264,8 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
     const top_process *h = &top->processes[batch->process];
     stream *l = stream_of(top, batch);
     uint64_t max = latest(top, h);
+    bool has_looked = false;
+    int err;
 
     if (!l)
         return pastset_no_memory("for a stream");
@@ -257,6 +275,12 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
     }
     for (size_t i = 0; i < batch->count; i++) {
         const eventspace_trace *event = &batch->events[i];
+        if (!is_known(top, event) && !has_looked) {
+            has_looked = true; /* it may have been defined just now */
+            err = eventspace_run_define(top->run);
+            if (err)
+                return err;
+        }
         if (is_old(l, event->end))
             continue;
         if (event->end > max) {
@@ -265,7 +289,10 @@ int viewer__top_take(viewer_top *top, const scopes_batch *batch)
         }
         l->ties = event->end == l->last_end ? l->ties + 1 : 1;
         l->last_end = event->end;
-        take_event(top, (uint32_t)batch->process, event);
+        if (is_known(top, event))
+            take_event(top, (uint32_t)batch->process, event);
+        else
+            top->strange += !is_later(top, event);
     }
     top->tuples += batch->count;
     return 0;

@@ -471,3 +471,19 @@ Test(topology, with_a_collector_on_no_process_are_refused)
     check_status(scopes_topology_create(&topology, map), PASTSET_EMAP);
     check_error("in no process");
 }
+
+/* Processes that add to a map leave gaps between their ids. */
+Test(topology, has_ids_beyond_the_number_of_nodes)
+{
+    make("digraph c { graph [collector_ids=60000]; subgraph cluster_a {"
+         " t0 [kind=thread, number=0]; c0 [kind=collector, id=59999];"
+         " t1 [kind=thread, number=1]; c1 [kind=collector, id=30000];"
+         " s [kind=sum]; x [kind=element, type=i64]; }"
+         " t0 -> c0; c0 -> s; t1 -> c1; c1 -> s; s -> x; }");
+    cr_assert_eq(topology->collectors, 60000);
+    cr_assert_eq(site("s")->inputs.count, 2);
+    cr_assert_eq(site("s")->inputs.ids[0], 59999);
+    cr_assert_eq(site("s")->inputs.ids[1], 30000);
+    cr_assert_eq(topology->tops[0].input, 0);
+    cr_assert_eq(topology->tops[1].input, 1);
+}
