@@ -31,6 +31,16 @@ install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
 # What SQLite's programs load.
 install(TARGETS eventspace_sql LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT runtime)
+# What `eventspace mpi` loads into programs, as far as there is an MPI.
+foreach(library eventspace_mpi eventspace_openmpi eventspace_mpich)
+  if(TARGET ${library})
+    install(TARGETS ${library} LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+            COMPONENT runtime)
+    list(APPEND interposers ${library})
+  endif()
+endforeach()
+target_compile_definitions(
+  eventspace_cli PRIVATE EVENTSPACE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY examples/views/ COMPONENT runtime
         DESTINATION ${CMAKE_INSTALL_DATADIR}/eventspace/views
         FILES_MATCHING PATTERN "*.sql")
@@ -45,8 +55,8 @@ install(TARGETS ${layer_targets} EXPORT eventspaceTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
 # What `./bootstrap build` builds: whoever has it can install.
 add_custom_target(installable DEPENDS eventspace_cli eventspace_sql
-                                      ${applications} ${layer_targets})
-set(pages eventspace eventspace-map eventspace-run eventspace-info
+                                      ${interposers} ${applications} ${layer_targets})
+set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-info
           eventspace-view eventspace-sql eventspace-export eventspace-diff
           eventspace-report eventspace-key
           eventspace-top eventspace-clock eventspace-archive eventspace-scope

@@ -188,8 +188,8 @@ static int thread_look(scopes_messages *m, uint32_t thread)
     return e->block ? 0 : no_memory();
 }
 
-int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
-                         const scopes_topology *topology)
+int scopes__messages_make(scopes_messages **out, const eventspace_run *run,
+                          const scopes_topology *topology)
 {
     size_t processes = eventspace_run_process_count(run);
     scopes_messages *m = calloc(1, sizeof(*m));
@@ -209,8 +209,6 @@ int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
         err = process_look(m, i);
     for (uint32_t i = 0; i < topology->thread_count && !err; i++)
         err = thread_look(m, i);
-    if (!err)
-        err = scopes__messages_order(m, topology->thread_count);
     if (err)
         scopes_messages_close(m);
     else

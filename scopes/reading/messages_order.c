@@ -101,7 +101,7 @@ static void number(scopes_messages *messages, const counted *group,
     }
 }
 
-int scopes__messages_order(scopes_messages *messages, uint32_t threads)
+static int order(scopes_messages *messages, uint32_t threads)
 {
     ordering o = {.messages = messages};
     int err = 0;
@@ -121,5 +121,20 @@ int scopes__messages_order(scopes_messages *messages, uint32_t threads)
     }
     scopes__free(o.all);
     scopes__messages_rewind(messages);
+    return err;
+}
+
+int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
+                         const scopes_topology *topology)
+{
+    int err = scopes__messages_make(out, run, topology);
+
+    if (err)
+        return err;
+    err = order(*out, topology->thread_count);
+    if (err) {
+        scopes_messages_close(*out);
+        *out = NULL;
+    }
     return err;
 }

@@ -35,6 +35,9 @@ void scopes__cursor_borrow(scopes_cursor *cursor);
 
 /* --- messages.c --- */
 
+/* As scopes_messages_open, but ends that were only counted are as they are. */
+int scopes__messages_make(scopes_messages **out, const eventspace_run *run,
+                          const scopes_topology *topology);
 /* How many ends were left out so far. */
 uint64_t scopes__messages_damaged(const scopes_messages *messages);
 
@@ -48,12 +51,6 @@ void scopes__messages_number(scopes_messages *messages, uint32_t thread,
                              uint32_t index, uint32_t ordinal);
 /* To the first end of each thread. */
 void scopes__messages_rewind(scopes_messages *messages);
-
-/* --- messages_order.c --- */
-
-/* Gives ends that were only counted their ordinals; before anything is read.
- * Errors: PASTSET_ENOMEM, PASTSET_ENOSPC (of a temporary file). */
-int scopes__messages_order(scopes_messages *messages, uint32_t threads);
 
 /* --- event_table.c --- */
 

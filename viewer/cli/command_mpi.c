@@ -28,8 +28,8 @@ static const struct argp_option mpi_options[] = {
     {"replace", KEY_REPLACE, NULL, 0, "Replace an older run in that directory",
      0},
     {"events", KEY_EVENTS, "COUNT", 0,
-     "Record at most COUNT events of a thread (default 268435456); what comes "
-     "after these is counted as lost",
+     "Record at most COUNT events of each thread (default 268435456); what "
+     "comes after these is counted as lost",
      0},
     {0},
 };
