@@ -28,6 +28,7 @@ typedef struct communicator {
 
 typedef struct channel {
     uint32_t id, communicator, from, to;
+    uint32_t posted_by; /* PATHS_NONE: the thread whose tuple it is */
 } channel;
 
 /* The channels of a process, by id. */
@@ -129,6 +130,8 @@ static int channel_take(scopes_messages *m, size_t process,
     if (!thread_parse(m, defined, "from", &c.from) ||
         !thread_parse(m, defined, "to", &c.to))
         return 0; /* its ends are damaged */
+    if (!thread_parse(m, defined, "posted_by", &c.posted_by))
+        c.posted_by = PATHS_NONE;
     err = communicator_find(m, parent, &c.communicator);
     if (err)
         return err;
@@ -272,7 +275,8 @@ static const eventspace_message *tuple_next(scopes_messages *m, ends *e)
 
 /* False: it is none that this thread can have. */
 static bool end_make(const scopes_messages *m, uint32_t thread,
-                     const eventspace_message *tuple, scopes_message_end *out)
+                     const eventspace_message *tuple, scopes_message_end *out,
+                     uint32_t *counted_by)
 {
     uint32_t process = process_of(m, thread);
     const channels *own = &m->processes[process];
@@ -300,19 +304,21 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
                 ? operation->name
                 : "",
         .status = tuple->status};
+    *counted_by = PATHS_NONE;
+    if (tuple->kind & EVENTSPACE_MESSAGE_COUNTED)
+        *counted_by = c->posted_by == PATHS_NONE ? thread : c->posted_by;
     return true;
 }
 
 bool scopes__messages_read(scopes_messages *m, uint32_t thread,
-                           scopes_message_end *out, bool *is_counted)
+                           scopes_message_end *out, uint32_t *counted_by)
 {
     ends *e = &m->threads[thread];
     const eventspace_message *tuple;
 
     while ((tuple = tuple_next(m, e))) {
-        *is_counted = (tuple->kind & EVENTSPACE_MESSAGE_COUNTED) != 0;
-        if (end_make(m, thread, tuple, out)) {
-            if (e->numbers && *is_counted)
+        if (end_make(m, thread, tuple, out, counted_by)) {
+            if (e->numbers && *counted_by != PATHS_NONE)
                 out->key.ordinal = e->given < e->numbers[0]
                                        ? e->numbers[1 + e->given]
                                        : EVENTSPACE_MESSAGE_UNKNOWN;
@@ -327,14 +333,19 @@ bool scopes__messages_read(scopes_messages *m, uint32_t thread,
 bool scopes_messages_next(scopes_messages *m, uint32_t thread,
                           scopes_message_end *out)
 {
-    bool is_counted;
+    uint32_t counted_by;
 
-    return scopes__messages_read(m, thread, out, &is_counted);
+    return scopes__messages_read(m, thread, out, &counted_by);
 }
 
 bool scopes__messages_has_gaps(const scopes_messages *m, uint32_t thread)
 {
-    return m->threads[thread].has_gaps;
+    uint32_t process = process_of(m, thread);
+
+    for (uint32_t i = 0; i < m->topology->thread_count; i++)
+        if (m->threads[i].has_gaps && process_of(m, i) == process)
+            return true;
+    return false;
 }
 
 /* `numbers[0]` says how many follow. */

@@ -38,10 +38,10 @@ void scopes__cursor_borrow(scopes_cursor *cursor);
 /* How many ends were left out so far. */
 uint64_t scopes__messages_damaged(const scopes_messages *messages);
 
-/* As scopes_messages_next; `*is_counted`: whether the process has only counted
- * this end. */
+/* As scopes_messages_next; `*counted_by`: the thread in whose order this end
+ * is, if the process has only counted it; PATHS_NONE. */
 bool scopes__messages_read(scopes_messages *messages, uint32_t thread,
-                           scopes_message_end *out, bool *is_counted);
+                           scopes_message_end *out, uint32_t *counted_by);
 /* Whether a thread's process could not write down all of its ends. */
 bool scopes__messages_has_gaps(const scopes_messages *messages,
                                uint32_t thread);
