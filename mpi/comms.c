@@ -25,7 +25,8 @@
 /* Something that is defined once in this process, and has a name. */
 typedef struct defined {
     struct defined *next;
-    uint64_t what; /* kind, call, peer */
+    uint64_t what;   /* kind, call, peer */
+    uint32_t poster; /* as in mpi_place_key */
     uint32_t upper, channel;
 } defined;
 
@@ -286,20 +287,20 @@ static const char *plain_name(uint16_t call, char *out, size_t bytes)
     return out;
 }
 
-static defined *known(defined *list, uint64_t what)
+static defined *known(defined *list, uint64_t what, uint32_t poster)
 {
-    while (list && list->what != what)
+    while (list && (list->what != what || list->poster != poster))
         list = list->next;
     return list;
 }
 
-static defined *know(defined **list, uint64_t what)
+static defined *know(defined **list, uint64_t what, uint32_t poster)
 {
     defined *d = calloc(1, sizeof(*d));
 
     if (!d)
         return NULL;
-    *d = (defined){*list, what, MPI__NONE, MPI__NONE};
+    *d = (defined){*list, what, poster, MPI__NONE, MPI__NONE};
     *list = d;
     return d;
 }
@@ -324,11 +325,14 @@ static void on(char out[NAME + 8], const mpi_comm *c)
         snprintf(out, NAME + 8, " on %s", c->name);
 }
 
+/* The element of a channel is there once, the channel also for each thread that
+ * posts receives which others complete: their order is that of the former. */
 static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
 {
+    const defined *plain = known(c->ends, d->what, MPI__NONE);
     char name[NAME + 128], key[KEY + 64], place[NAME + 8], sender[32],
-        receiver[32], numbers[2][16];
-    int err;
+        receiver[32], numbers[3][16];
+    int err = 0;
 
     mpi__rank_name(sender, from);
     mpi__rank_name(receiver, to);
@@ -337,11 +341,16 @@ static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
     snprintf(key, sizeof(key), "%s %u %u", c->key, from, to);
     snprintf(numbers[0], sizeof(numbers[0]), "%u", from);
     snprintf(numbers[1], sizeof(numbers[1]), "%u", to);
-    err = element_define(&d->upper, name, key, to, false);
+    snprintf(numbers[2], sizeof(numbers[2]), "%u", d->poster);
+    if (plain && plain->upper != MPI__NONE)
+        d->upper = plain->upper;
+    else
+        err = element_define(&d->upper, name, key, to, false);
     if (!err)
         err = eventspace_recorder_define(
             &d->channel, mpi__recorder, EVENTSPACE_DEFINES_CHANNEL,
-            c->definition, name, "from", numbers[0], "to", numbers[1], NULL);
+            c->definition, name, "from", numbers[0], "to", numbers[1],
+            "posted_by", d->poster != MPI__NONE ? numbers[2] : NULL, NULL);
     return err;
 }
 
@@ -407,11 +416,11 @@ static int local_make(defined *d, uint16_t call)
 static int end_give(mpi_end *out, defined **list, uint64_t what, mpi_comm *c,
                     const mpi_place_key *key, uint32_t peer)
 {
-    defined *d = known(*list, what);
+    defined *d = known(*list, what, key->poster);
     int err = 0;
 
     if (!d) {
-        d = know(list, what);
+        d = know(list, what, key->poster);
         if (!d)
             return PASTSET_ENOMEM;
         switch (out->target) {

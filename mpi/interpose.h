@@ -70,6 +70,8 @@ typedef struct mpi_place_key {
     int32_t peer;    /* as the program names it; or 0 */
     uint16_t call;   /* mpi_call_number */
     uint16_t target; /* mpi_target */
+    uint32_t poster; /* the number of the thread that has posted what is
+                        received; MPI__NONE: the one that calls */
 } mpi_place_key;
 
 typedef enum mpi_target {
@@ -129,6 +131,9 @@ typedef struct mpi_call {
 /* The place of a call; never NULL. */
 const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
                             uint64_t comm, int peer);
+/* Where the call receives what the thread with that number has posted. */
+const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
+                               uint32_t poster);
 /* Gives back those of a thread. */
 void mpi__places_free(mpi_places *places);
 
@@ -215,8 +220,10 @@ typedef struct mpi_held {
     uint64_t request; /* the handle */
     uint8_t kind;
     bool is_persistent, is_active, is_cancelled, is_message;
+    bool is_taken; /* it is not among the others */
     int32_t peer, tag;
-    uint32_t order; /* of a receive, among those that were posted */
+    uint32_t order;  /* of a receive, among those that were posted */
+    uint32_t thread; /* number of the one that posted it */
     MPI_Comm comm;
     int64_t bytes; /* of a send */
 } mpi_held;
@@ -226,6 +233,9 @@ void mpi__request_add(const mpi_held *held);
 /* `is_message` parts handles of messages from those of requests. False: it is
  * not there, and `out` says so. */
 bool mpi__request_find(mpi_held *out, uint64_t request, bool is_message);
+/* The same, and takes it out, unless it is persistent: one that is not freed
+ * when it completes. */
+bool mpi__request_take(mpi_held *out, uint64_t request, bool is_message);
 void mpi__request_remove(const mpi_held *held);
 void mpi__request_update(const mpi_held *held);
 

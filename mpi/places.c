@@ -28,7 +28,8 @@ static uint64_t hash(const mpi_place_key *key)
 static bool are_same(const mpi_place_key *a, const mpi_place_key *b)
 {
     return a->from == b->from && a->comm == b->comm && a->peer == b->peer &&
-           a->call == b->call && a->target == b->target;
+           a->call == b->call && a->target == b->target &&
+           a->poster == b->poster;
 }
 
 /* --- making --- */
@@ -258,8 +259,22 @@ static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
 const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
                             uint64_t comm, int peer)
 {
-    mpi_place_key key = {call->from, comm, peer, call->number,
-                         (uint16_t)target};
+    mpi_place_key key = {call->from,       comm,     peer, call->number,
+                         (uint16_t)target, MPI__NONE};
+
+    return place_find(call->self, &key);
+}
+
+const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
+                               uint32_t poster)
+{
+    mpi_place_key key = {
+        call->from,
+        comm,
+        peer,
+        call->number,
+        MPI__RECEIVES,
+        poster == call->self->thread->number ? MPI__NONE : poster};
 
     return place_find(call->self, &key);
 }

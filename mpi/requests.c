@@ -1,7 +1,9 @@
 /* requests.c - what has been started and is not completed, by its handle.
  *
- * A handle that another thread was given anew may be one that this thread is
- * about to remove: `order` and `kind` tell them apart. */
+ * As soon as MPI has completed a request, another thread may be given its
+ * handle for one of its own. Where there are several threads, a request that
+ * may complete in a call is therefore taken out before the call, and put back
+ * after it if it has not. */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -115,20 +117,33 @@ void mpi__request_add(const mpi_held *held)
     shard_unlock(s);
 }
 
-bool mpi__request_find(mpi_held *out, uint64_t request, bool is_message)
+static bool look(mpi_held *out, uint64_t request, bool is_message, bool take)
 {
     uint64_t key = key_of(request, is_message);
     shard *s = shard_lock(key);
-    const mpi_held *held = find(s, key);
+    mpi_held *held = find(s, key);
 
     if (held) {
         *out = *held;
         out->request = request;
+        out->is_taken = take && !held->is_persistent;
+        if (out->is_taken)
+            held->kind = MPI__NOTHING;
     } else {
         out->kind = MPI__NOTHING;
     }
     shard_unlock(s);
     return held != NULL;
+}
+
+bool mpi__request_find(mpi_held *out, uint64_t request, bool is_message)
+{
+    return look(out, request, is_message, false);
+}
+
+bool mpi__request_take(mpi_held *out, uint64_t request, bool is_message)
+{
+    return look(out, request, is_message, true);
 }
 
 void mpi__request_remove(const mpi_held *gone)

@@ -196,8 +196,8 @@ void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
         return;
     }
     PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
-    place = mpi__place(call, MPI__RECEIVES, MPI__BITS(held->comm),
-                       status->MPI_SOURCE);
+    place = mpi__place_of(call, MPI__BITS(held->comm), status->MPI_SOURCE,
+                          held->thread);
     event = event_of(call, result, bytes);
     leave(call, place, &event);
     message_leave(call, place, &event, bytes, call->end, status->MPI_TAG,
@@ -219,6 +219,7 @@ void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
     held.peer = status->MPI_SOURCE;
     held.tag = status->MPI_TAG;
     held.order = mpi__next_posted();
+    held.thread = call->self->thread->number;
     mpi__request_add(&held);
 }
 
@@ -261,7 +262,9 @@ void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
         mpi_held *held = &hold->items[i];
         held->kind = MPI__NOTHING;
         if (requests[i] != MPI_REQUEST_NULL &&
-            mpi__request_find(held, MPI__BITS(requests[i]), false))
+            (mpi__is_threaded
+                 ? mpi__request_take(held, MPI__BITS(requests[i]), false)
+                 : mpi__request_find(held, MPI__BITS(requests[i]), false)))
             hold->some = true;
     }
 }
@@ -303,6 +306,7 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
         if (before.request != MPI__BITS(requests[i]))
             mpi__request_remove(&before);
         held->is_active = true;
+        held->thread = call->self->thread->number;
         if (held->kind == MPI__RECEIVE)
             held->order = mpi__next_posted();
         handle_follow(held, requests[i]);
@@ -318,12 +322,21 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
 
 static void settle(mpi_held *held)
 {
-    if (!held->is_persistent) {
+    if (held->is_persistent) {
+        held->is_active = false;
+        mpi__request_update(held);
+    } else if (!held->is_taken) {
         mpi__request_remove(held);
-        return;
     }
-    held->is_active = false;
-    mpi__request_update(held);
+    held->kind = MPI__NOTHING;
+}
+
+/* Those that were taken out before a call and have not completed in it. */
+static void put_back(const mpi_hold *hold)
+{
+    for (int i = 0; i < hold->count && hold->some; i++)
+        if (hold->items[i].kind != MPI__NOTHING && hold->items[i].is_taken)
+            mpi__request_add(&hold->items[i]);
 }
 
 /* Where each has a status of its own, some may not have completed. */
@@ -359,6 +372,7 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
     }
     if (!some)
         mpi__note_local(call, result, 0);
+    put_back(hold);
 }
 
 /* A receive that nobody waits for still takes a message. */
@@ -371,8 +385,8 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
         return;
     mpi__request_remove(held);
     if (held->kind == MPI__RECEIVE && held->is_active && held->peer >= 0) {
-        const mpi_place *place =
-            mpi__place(call, MPI__RECEIVES, MPI__BITS(held->comm), held->peer);
+        const mpi_place *place = mpi__place_of(call, MPI__BITS(held->comm),
+                                               held->peer, held->thread);
         eventspace_trace event = {.sequence = call->self->thread->sequence};
         message_leave(call, place, &event, 0, call->end, held->tag,
                       EVENTSPACE_MESSAGE_RECEIVED, held->order);

@@ -118,7 +118,8 @@ void mpi__type_freed(void);
                 .peer = with,                                                  \
                 .tag = its_tag,                                                \
                 .comm = its_comm,                                              \
-                .order = mpi__next_posted()})
+                .order = mpi__next_posted(),                                   \
+                .thread = this_call.self->thread->number})
 #define MPI__OWN_STATUS(status)                                                \
     MPI_Status own_status;                                                     \
     if (is_on && (status) == MPI_STATUS_IGNORE)                                \
@@ -154,12 +155,14 @@ void mpi__type_freed(void);
     AFTER_send(count, type, dest, sendtag, comm)                               \
         AFTER_irecv(count, type, source, recvtag, comm, request)
 
+/* Their order tells them from those that have had the same handle. */
 #define MPI__PERSISTENT(what, with, its_tag, its_comm, its_bytes)              \
     ((mpi_held){.kind = what,                                                  \
                 .is_persistent = true,                                         \
                 .peer = with,                                                  \
                 .tag = its_tag,                                                \
                 .comm = its_comm,                                              \
+                .order = mpi__next_posted(),                                   \
                 .bytes = its_bytes})
 #define BEFORE_send_init(count, type, dest, tag, comm, request)
 #define AFTER_send_init(count, type, dest, tag, comm, request)                 \
@@ -207,16 +210,14 @@ void mpi__type_freed(void);
     mpi_held own_held = {0};                                                   \
     MPI__OWN_STATUS(status)                                                    \
     if (is_on)                                                                 \
-        mpi__request_find(&own_held, MPI__BITS(*(message)), true);
+        mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_mrecv(count, type, message, status)                              \
-    mpi__request_remove(&own_held);                                            \
     mpi__note_received(&this_call, outcome, &own_held, status);
 #define BEFORE_imrecv(count, type, message, request)                           \
     mpi_held own_held = {0};                                                   \
     if (is_on)                                                                 \
-        mpi__request_find(&own_held, MPI__BITS(*(message)), true);
+        mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_imrecv(count, type, message, request)                            \
-    mpi__request_remove(&own_held);                                            \
     own_held.is_message = false;                                               \
     mpi__started(&this_call, outcome, &own_held, *(request));
 

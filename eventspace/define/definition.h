@@ -77,7 +77,9 @@ typedef enum eventspace_definition_kind {
     EVENTSPACE_DEFINES_COMMUNICATOR, /* `key`: a text that is the same in all
                                         processes, and no other's */
     EVENTSPACE_DEFINES_CHANNEL,      /* of a communicator; `from`, `to`: numbers
-                                        of threads */
+                                        of threads; `posted_by`: of the one that
+                                        has counted receives of it, where that
+                                        is not the one whose tuple it is */
     EVENTSPACE_DEFINITION_KINDS
 } eventspace_definition_kind;
 

@@ -41,7 +41,7 @@ static int read_thread(ends *all, scopes_messages *messages, uint32_t thread)
 
     while (scopes_messages_next(messages, thread, &given)) {
         end *more;
-        if (!given.is_counted)
+        if (given.counted_by == PATHS_NONE)
             return 0; /* so are all others of its process */
         if (given.key.ordinal == EVENTSPACE_MESSAGE_UNKNOWN)
             continue;

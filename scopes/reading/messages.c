@@ -28,6 +28,7 @@ typedef struct communicator {
 
 typedef struct channel {
     uint32_t id, communicator, from, to;
+    uint32_t posted_by; /* PATHS_NONE: the thread whose tuple it is */
 } channel;
 
 /* The channels of a process, by id. */
@@ -129,6 +130,8 @@ static int channel_take(scopes_messages *m, size_t process,
     if (!thread_parse(m, defined, "from", &c.from) ||
         !thread_parse(m, defined, "to", &c.to))
         return 0; /* its ends are damaged */
+    if (!thread_parse(m, defined, "posted_by", &c.posted_by))
+        c.posted_by = PATHS_NONE;
     err = communicator_find(m, parent, &c.communicator);
     if (err)
         return err;
@@ -289,7 +292,7 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     *out = (scopes_message_end){
         .key = {c->communicator, c->from, c->to, tuple->tag, tuple->ordinal},
         .is_received = is_received,
-        .is_counted = (tuple->kind & EVENTSPACE_MESSAGE_COUNTED) != 0,
+        .counted_by = PATHS_NONE,
         .thread = thread,
         .call = tuple->call,
         .tick = tuple->tick,
@@ -299,6 +302,8 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
                 ? operation->name
                 : "",
         .status = tuple->status};
+    if (tuple->kind & EVENTSPACE_MESSAGE_COUNTED)
+        out->counted_by = c->posted_by == PATHS_NONE ? thread : c->posted_by;
     return true;
 }
 
@@ -310,7 +315,7 @@ bool scopes_messages_next(scopes_messages *m, uint32_t thread,
 
     while ((tuple = tuple_next(m, e))) {
         if (end_make(m, thread, tuple, out)) {
-            if (e->numbers && out->is_counted)
+            if (e->numbers && out->counted_by != PATHS_NONE)
                 out->key.ordinal = e->given < e->numbers[0]
                                        ? e->numbers[1 + e->given]
                                        : EVENTSPACE_MESSAGE_UNKNOWN;
@@ -324,7 +329,12 @@ bool scopes_messages_next(scopes_messages *m, uint32_t thread,
 
 bool scopes__messages_has_gaps(const scopes_messages *m, uint32_t thread)
 {
-    return m->threads[thread].has_gaps;
+    uint32_t process = process_of(m, thread);
+
+    for (uint32_t i = 0; i < m->topology->thread_count; i++)
+        if (m->threads[i].has_gaps && process_of(m, i) == process)
+            return true;
+    return false;
 }
 
 /* `numbers[0]` says how many follow. */

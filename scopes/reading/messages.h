@@ -30,7 +30,8 @@ typedef struct scopes_message_key {
 typedef struct scopes_message_end {
     scopes_message_key key;
     bool is_received;
-    bool is_counted;       /* its process has only counted it (message.h) */
+    uint32_t counted_by;   /* the thread in whose order it is, where its process
+                              has only counted it (message.h); PATHS_NONE */
     uint32_t thread, call; /* `sequence` of the thread's operation */
     uint64_t tick;         /* of the thread's process */
     uint64_t bytes;

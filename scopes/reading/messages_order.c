@@ -20,6 +20,7 @@
 typedef struct counted {
     scopes_message_key key; /* `ordinal`: as it was counted */
     uint32_t thread, index; /* the how manieth of that thread */
+    uint32_t counted_by;    /* the thread that sent it, or posted its receive */
     bool is_received, has_gaps;
 } counted;
 
@@ -36,20 +37,21 @@ static int no_room(void)
 
 static int take(ordering *o, uint32_t thread)
 {
+    bool has_gaps = scopes__messages_has_gaps(o->messages, thread);
     scopes_message_end end;
     uint32_t index = 0;
 
     while (scopes_messages_next(o->messages, thread, &end)) {
         counted *more;
-        if (!end.is_counted) /* a process writes down all in one way */
+        if (end.counted_by ==
+            PATHS_NONE) /* a process writes down all in one way */
             return 0;
         more = scopes__array_grow(o->all, o->count, sizeof(*more));
         if (!more)
             return no_room();
         o->all = more;
-        more[o->count++] =
-            (counted){end.key, thread, index++, end.is_received,
-                      scopes__messages_has_gaps(o->messages, thread)};
+        more[o->count++] = (counted){end.key,        thread,          index++,
+                                     end.counted_by, end.is_received, has_gaps};
     }
     return 0;
 }
@@ -82,7 +84,7 @@ static bool is_certain(const counted *group, size_t count)
     for (size_t i = 0; i < count; i++)
         if (group[i].has_gaps ||
             (i > 0 && group[i].is_received == group[i - 1].is_received &&
-             group[i].thread != group[i - 1].thread))
+             group[i].counted_by != group[i - 1].counted_by))
             return false;
     return true;
 }

@@ -1,0 +1,60 @@
+// support.mjs - what the tests of the recorder for MPI programs share: a folder,
+// programs of both MPIs, and runs of them.
+import assert from 'node:assert/strict';
+import {spawnSync} from 'child_process';
+import {mkdtempSync, rmSync} from 'fs';
+import {tmpdir} from 'os';
+import {basename, join, resolve} from 'path';
+
+export const mpis = ['openmpi', 'mpich'];
+export const [bin, here] = process.argv.slice(2, 4).map(path => resolve(path));
+export const command = join(bin, 'eventspace');
+export const folder = mkdtempSync(join(tmpdir(), 'eventspace-mpi-'));
+process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
+
+// Root may start Open MPI, and more processes than there are cores; these give
+// way to each other.
+export const environment = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
+  OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', OMPI_MCA_rmaps_base_oversubscribe: '1',
+  OMPI_MCA_mpi_yield_when_idle: '1', TMPDIR: folder};
+
+export function spawn(program, words, options = {}) {
+  return spawnSync(program, words, {cwd: folder, encoding: 'utf8',
+    maxBuffer: 1 << 29, timeout: 600000, env: environment, ...options});
+}
+
+export function output(program, ...words) {
+  const done = spawn(program, words);
+  assert.equal(done.status, 0,
+               `${program} ${words.join(' ')}: ${done.stderr} ${done.stdout}`);
+  return done.stdout;
+}
+
+export function compile(mpi, source, ...flags) {
+  const to = join(folder, `${basename(source, '.c')}.${mpi}`);
+  output(`mpicc.${mpi}`, '-std=gnu11', '-O1', '-g', '-pthread', '-Wall',
+         '-Werror', '-Wno-stringop-overflow', '-Wno-deprecated-declarations',
+         join(here, source), ...flags, '-o', to);
+  return to;
+}
+
+// Behind a launcher; `options` are those of `eventspace mpi`, and without them
+// the program is started as it is.
+export function launch(mpi, ranks, options, words, more = {}) {
+  const own = options ? [command, 'mpi', ...options, '--', ...words] : words;
+  return spawn(`mpirun.${mpi}`, ['-n', String(ranks), ...own], more);
+}
+
+export function succeed(...about) {
+  const done = launch(...about);
+  assert.equal(done.status, 0, `${about.join(' ')}: ${done.stderr} ${done.stdout}`);
+  return done;
+}
+
+// Of a statement, as objects with texts.
+export function sql(run, statement) {
+  const [head, ...rows] = output(command, 'sql', run, '--format=csv', statement)
+    .trim().split('\r\n').map(line => line.split(','));
+  return rows.map(row =>
+    Object.fromEntries(head.map((name, i) => [name, row[i]])));
+}
