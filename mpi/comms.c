@@ -377,10 +377,34 @@ static const char *wrapper_type(const char *call)
     return strncmp(call, "MPI_Alltoall", 12) == 0 ? "alltoall" : "reduce";
 }
 
+/* "0-3,7": ranks in MPI_COMM_WORLD; to be freed, NULL: no memory. */
+static char *members_of(const mpi_comm *c)
+{
+    size_t size = (size_t)c->size * 12 + 1, used = 0;
+    char *out = malloc(size);
+    int to;
+
+    if (!out)
+        return NULL;
+    *out = 0;
+    for (int from = 0; from < c->size; from = to) {
+        to = from + 1;
+        while (to < c->size && c->world[to] == c->world[to - 1] + 1)
+            to++;
+        used += (size_t)snprintf(out + used, size - used, "%s%u",
+                                 used ? "," : "", c->world[from]);
+        if (to > from + 1)
+            used += (size_t)snprintf(out + used, size - used, "-%u",
+                                     c->world[to - 1]);
+    }
+    return out;
+}
+
 static int site_make(defined *d, mpi_comm *c, uint16_t call)
 {
     char name[NAME + 80], key[KEY + 64], place[NAME + 8], process[32],
         plain[64];
+    char *members;
     uint32_t element;
     int err;
 
@@ -394,10 +418,12 @@ static int site_make(defined *d, mpi_comm *c, uint16_t call)
     mpi__rank_name(process, c->first);
     snprintf(name, sizeof(name), "%s%s of all", plain, place);
     snprintf(key, sizeof(key), "%s %s of all", c->key, plain);
+    members = members_of(c);
     err = eventspace_recorder_define(
         &d->upper, mpi__recorder, EVENTSPACE_DEFINES_WRAPPER,
         EVENTSPACE_NO_PARENT, name, "key", key, "process", process, "kind",
-        wrapper_type(plain), NULL);
+        wrapper_type(plain), "members", members, NULL);
+    free(members);
     return err ? err
                : eventspace_recorder_edge(mpi__recorder, d->upper, element,
                                           NULL);
@@ -503,6 +529,7 @@ int mpi__end_of(mpi_end *out, const mpi_place_key *key)
     out->target = target_of(c, key);
     if (out->target != MPI__LOCAL && out->target != MPI__JOINS)
         peer = c->world[key->peer];
+    out->peer = peer;
     out->root = is_rooted(out->target) ? peer : MPI__NONE;
     name_make(out, c, peer);
     if (out->target == MPI__LOCAL)

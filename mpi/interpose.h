@@ -91,6 +91,8 @@ typedef struct mpi_place {
     uint32_t joining;    /* the collector at the site, below; MPI__NONE */
     uint32_t channel;    /* definition; MPI__NONE */
     uint32_t operation;  /* definition of what messages are of; MPI__NONE */
+    uint32_t peer;       /* in MPI_COMM_WORLD, without whom it cannot end;
+                            MPI__NONE */
     uint16_t verb;
     const mpi_comm *comm; /* NULL */
 } mpi_place;
@@ -149,6 +151,7 @@ extern _Atomic uint32_t mpi__comm_generation, mpi__type_generation;
 typedef struct mpi_end {
     mpi_target target; /* as asked for, or MPI__LOCAL where it is not known */
     uint32_t upper;   /* definition to which paths lead: a wrapper or element */
+    uint32_t peer;    /* in MPI_COMM_WORLD; MPI__NONE */
     uint32_t root;    /* in MPI_COMM_WORLD; MPI__NONE */
     uint32_t channel; /* definition; MPI__NONE */
     char name[200];   /* of whom it is with: " to rank_1", " on NAME" */

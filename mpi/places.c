@@ -14,6 +14,7 @@ static mpi_place lost = {.collector = MPI__NONE,
                          .joining = MPI__NONE,
                          .channel = MPI__NONE,
                          .operation = MPI__NONE,
+                         .peer = MPI__NONE,
                          .verb = PASTSET_WRITE};
 
 static uint64_t hash(const mpi_place_key *key)
@@ -157,6 +158,8 @@ static bool place_make(mpi_place *place, mpi_self *self)
     place->verb = verb_of(&end);
     place->channel = end.channel;
     place->comm = end.comm;
+    if (end.peer != mpi__rank && end.target != MPI__TO_ROOT)
+        place->peer = end.peer;
     if (end.target != MPI__JOINS)
         return collector_make(place, self, &end, end.upper) == 0;
     if (place->key.from == 0)

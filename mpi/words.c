@@ -89,6 +89,61 @@ void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
     leave(call, place, &event);
 }
 
+/* --- before --- */
+
+static void note(const mpi_call *call, const mpi_place *place, int tag,
+                 uint32_t flags)
+{
+    paths_executor_note waiting = {
+        .since = call->start,
+        .tag = tag == MPI_ANY_TAG ? PATHS_NOTE_ANY_TAG : (uint64_t)(int64_t)tag,
+        .first = place->collector,
+        .stage = place->collector,
+        .peer = MPI__NONE,
+        .peer_thread = place->peer,
+        .flags = flags,
+        .verb = place->verb};
+
+    if (place->collector != MPI__NONE)
+        eventspace_record_waiting(call->self->thread, &waiting);
+}
+
+void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
+                MPI_Comm comm)
+{
+    if (peer != MPI_PROC_NULL)
+        note(call, mpi__place(call, target, MPI__BITS(comm), peer), tag,
+             peer == MPI_ANY_SOURCE ? PATHS_NOTE_ANY : 0);
+}
+
+static bool may_wait(const mpi_held *held)
+{
+    return held->kind != MPI__NOTHING && held->is_active;
+}
+
+void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
+                         bool for_one)
+{
+    const mpi_held *first = NULL;
+    int count = 0;
+
+    for (int i = 0; i < hold->count && hold->some; i++) {
+        const mpi_held *held = &hold->items[i];
+        if (!may_wait(held))
+            continue;
+        count++;
+        /* Without this one it cannot end; one from anybody says less. */
+        if (!first || first->peer == MPI_ANY_SOURCE)
+            first = held;
+    }
+    if (!first || (for_one && count > 1))
+        note(call, mpi__place(call, MPI__LOCAL, 0, 0), 0,
+             first ? PATHS_NOTE_ANY : 0);
+    else
+        mpi__waits(call, first->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
+                   first->peer, first->tag, first->comm);
+}
+
 /* --- bytes --- */
 
 int64_t mpi__bytes(mpi_self *self, int64_t count, MPI_Datatype type)

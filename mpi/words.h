@@ -9,6 +9,24 @@
 /* The process records no more; `failure` NULL: it has finished. */
 void mpi__over(const char *failure);
 
+/* Those of a call before it, as it may free them. */
+typedef struct mpi_hold {
+    mpi_held *items;
+    mpi_held few[4];
+    int count;
+    bool some; /* one of them is known */
+} mpi_hold;
+
+/* --- before a call --- */
+
+/* It may have to wait for this peer, which may be any, or for all others of the
+ * communicator. */
+void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
+                MPI_Comm comm);
+/* For those that were started: all of them, or one. */
+void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
+                         bool for_one);
+
 /* --- after a call --- */
 
 /* Nobody else is concerned. */
@@ -45,14 +63,6 @@ int64_t mpi__bytes_of_each_c(mpi_self *self, const MPI_Count *counts,
 #endif
 
 /* --- requests --- */
-
-/* Those of a call before it, as it may free them. */
-typedef struct mpi_hold {
-    mpi_held *items;
-    mpi_held few[4];
-    int count;
-    bool some; /* one of them is known */
-} mpi_hold;
 
 void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
                const MPI_Request *requests);
@@ -104,7 +114,12 @@ void mpi__type_freed(void);
     MPI__NOTE_LOCAL((target) < 0 ? 0 : MPI__BYTES(1, type));
 
 /* Point to point. */
-#define BEFORE_send(count, type, dest, tag, comm)
+#define MPI__WAITS(target, peer, tag, comm)                                    \
+    if (is_on)                                                                 \
+        mpi__waits(&this_call, target, peer, tag, comm);
+
+#define BEFORE_send(count, type, dest, tag, comm)                              \
+    MPI__WAITS(MPI__SENDS, dest, tag, comm)
 #define AFTER_send(count, type, dest, tag, comm)                               \
     mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), dest, tag,    \
                    comm);
@@ -129,7 +144,8 @@ void mpi__type_freed(void);
     mpi_held own_held = {0};                                                   \
     MPI__OWN_STATUS(status)                                                    \
     if (is_on)                                                                 \
-        own_held = MPI__POSTED(source, tag, comm);
+        own_held = MPI__POSTED(source, tag, comm);                             \
+    MPI__WAITS(MPI__RECEIVES, source, tag, comm)
 #define AFTER_recv(count, type, source, tag, comm, status)                     \
     mpi__note_received(&this_call, outcome, &own_held, status);
 
@@ -195,8 +211,12 @@ void mpi__type_freed(void);
 #define AFTER_startall(count, requests)                                        \
     mpi__note_start(&this_call, outcome, &own_hold, requests);
 
+#define BEFORE_probe(source, tag, comm)                                        \
+    MPI__WAITS(MPI__RECEIVES, source, tag, comm)
+#define AFTER_probe(source, tag, comm) MPI__NOTE_LOCAL(0);
 #define BEFORE_mprobe(source, tag, comm, message, status)                      \
-    MPI__OWN_STATUS(status)
+    MPI__OWN_STATUS(status)                                                    \
+    MPI__WAITS(MPI__RECEIVES, source, tag, comm)
 #define AFTER_mprobe(source, tag, comm, message, status)                       \
     mpi__note_probed(&this_call, outcome, *(message), comm, status);
 #define BEFORE_improbe(source, tag, comm, flag, message, status)               \
@@ -240,13 +260,19 @@ void mpi__type_freed(void);
     mpi__note_completed(&this_call, outcome, &own_hold, count, indexes,        \
                         statuses);
 
-#define BEFORE_wait(request, status) MPI__HOLD_ONE(request, status)
+#define MPI__WAITS_FOR(for_one)                                                \
+    if (is_on)                                                                 \
+        mpi__waits_for_held(&this_call, &own_hold, for_one);
+#define BEFORE_wait(request, status)                                           \
+    MPI__HOLD_ONE(request, status)                                             \
+    MPI__WAITS_FOR(false)
 #define AFTER_wait(request, status) MPI__COMPLETED(1, NULL, status)
 #define BEFORE_test(request, flag, status) MPI__HOLD_ONE(request, status)
 #define AFTER_test(request, flag, status)                                      \
     MPI__COMPLETED(*(flag) ? 1 : 0, NULL, status)
 #define BEFORE_waitall(count, requests, statuses)                              \
-    MPI__HOLD_MANY(count, requests, statuses)
+    MPI__HOLD_MANY(count, requests, statuses)                                  \
+    MPI__WAITS_FOR(false)
 #define AFTER_waitall(count, requests, statuses)                               \
     MPI__COMPLETED(count, NULL, statuses)
 #define BEFORE_testall(count, requests, flag, statuses)                        \
@@ -254,7 +280,8 @@ void mpi__type_freed(void);
 #define AFTER_testall(count, requests, flag, statuses)                         \
     MPI__COMPLETED(*(flag) ? count : 0, NULL, statuses)
 #define BEFORE_waitany(count, requests, index, status)                         \
-    MPI__HOLD_ANY(count, requests, status)
+    MPI__HOLD_ANY(count, requests, status)                                     \
+    MPI__WAITS_FOR(true)
 #define AFTER_waitany(count, requests, index, status)                          \
     MPI__COMPLETED(*(index) == MPI_UNDEFINED ? 0 : 1, index, status)
 #define BEFORE_testany(count, requests, index, flag, status)                   \
@@ -262,7 +289,8 @@ void mpi__type_freed(void);
 #define AFTER_testany(count, requests, index, flag, status)                    \
     MPI__COMPLETED(*(flag) && *(index) != MPI_UNDEFINED ? 1 : 0, index, status)
 #define BEFORE_waitsome(count, requests, done, indexes, statuses)              \
-    MPI__HOLD_MANY(count, requests, statuses)
+    MPI__HOLD_MANY(count, requests, statuses)                                  \
+    MPI__WAITS_FOR(true)
 #define AFTER_waitsome(count, requests, done, indexes, statuses)               \
     MPI__COMPLETED(*(done) == MPI_UNDEFINED ? 0 : *(done), indexes, statuses)
 #define BEFORE_request_free(request) MPI__HOLD(1, request)
@@ -275,23 +303,27 @@ void mpi__type_freed(void);
 
 /* Collectives. What a call that has no buffer of its own passes for its
  * datatype, or what root there is in a group of two, is not looked at. */
-#define BEFORE_barrier(comm)
+#define BEFORE_barrier(comm) MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_barrier(comm) MPI__NOTE_COLLECTIVE(MPI__JOINS, 0, 0, comm);
-#define BEFORE_bcast(count, type, root, comm)
+#define BEFORE_bcast(count, type, root, comm)                                  \
+    MPI__WAITS(MPI__FROM_ROOT, root, 0, comm)
 #define AFTER_bcast(count, type, root, comm)                                   \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__FROM_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
-#define BEFORE_scatter(buffer, count, type, root, comm)
+#define BEFORE_scatter(buffer, count, type, root, comm)                        \
+    MPI__WAITS(MPI__FROM_ROOT, root, 0, comm)
 #define AFTER_scatter(buffer, count, type, root, comm)                         \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__FROM_ROOT,                                                        \
         (root) < 0 ? 0 : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
         root, comm);
-#define BEFORE_reduce(count, type, root, comm)
+#define BEFORE_reduce(count, type, root, comm)                                 \
+    MPI__WAITS(MPI__TO_ROOT, root, 0, comm)
 #define AFTER_reduce(count, type, root, comm)                                  \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__TO_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
-#define BEFORE_gather(buffer, count, type, received, root, comm)
+#define BEFORE_gather(buffer, count, type, received, root, comm)               \
+    MPI__WAITS(MPI__TO_ROOT, root, 0, comm)
 #define AFTER_gather(buffer, count, type, received, root, comm)                \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__TO_ROOT,                                                          \
@@ -299,38 +331,44 @@ void mpi__type_freed(void);
         root, comm);
 #define MPI__NOTE_JOINED(bytes, comm)                                          \
     MPI__NOTE_COLLECTIVE(MPI__JOINS, bytes, 0, comm);
-#define BEFORE_allreduce(count, type, comm)
+#define BEFORE_allreduce(count, type, comm) MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_allreduce(count, type, comm)                                     \
     MPI__NOTE_JOINED(MPI__BYTES(count, type), comm)
 #define BEFORE_scan(count, type, comm)
 #define AFTER_scan(count, type, comm) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
-#define BEFORE_allgather(buffer, count, type, comm)
+#define BEFORE_allgather(buffer, count, type, comm)                            \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_allgather(buffer, count, type, comm)                             \
     MPI__NOTE_JOINED(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type), comm)
-#define BEFORE_alltoall(buffer, count, type, comm)
+#define BEFORE_alltoall(buffer, count, type, comm)                             \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_alltoall(buffer, count, type, comm)                              \
     MPI__NOTE_JOINED(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type) *         \
                          mpi__comm_size(comm),                                 \
                      comm)
-#define BEFORE_alltoallv(buffer, counts, type, comm)
+#define BEFORE_alltoallv(buffer, counts, type, comm)                           \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_alltoallv(buffer, counts, type, comm)                            \
     MPI__NOTE_JOINED(                                                          \
         (buffer) == MPI_IN_PLACE                                               \
             ? 0                                                                \
             : MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),           \
         comm)
-#define BEFORE_alltoallw(buffer, counts, types, comm)
+#define BEFORE_alltoallw(buffer, counts, types, comm)                          \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_alltoallw(buffer, counts, types, comm)                           \
     MPI__NOTE_JOINED(                                                          \
         (buffer) == MPI_IN_PLACE                                               \
             ? 0                                                                \
             : MPI__BYTES_OF_EACH(this_call.self, counts, types, comm),         \
         comm)
-#define BEFORE_reduce_scatter(counts, type, comm)
+#define BEFORE_reduce_scatter(counts, type, comm)                              \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_reduce_scatter(counts, type, comm)                               \
     MPI__NOTE_JOINED(MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),    \
                      comm)
-#define BEFORE_reduce_scatter_block(count, type, comm)
+#define BEFORE_reduce_scatter_block(count, type, comm)                         \
+    MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_reduce_scatter_block(count, type, comm)                          \
     MPI__NOTE_JOINED(MPI__BYTES(count, type) * mpi__comm_size(comm), comm)
 

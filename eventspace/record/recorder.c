@@ -329,6 +329,42 @@ static void life_note(eventspace_recorder *r, uint32_t thread, uint32_t kind,
     (void)pastset_write(r->life, &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
 }
 
+/* Enough that a reader is seldom overtaken. */
+#define NOTES 63
+
+/* What the thread is in: see paths/engine/executor.h. */
+static void note_make(eventspace_recorded_thread *t, paths_activity activity,
+                      uint64_t at)
+{
+    paths_executor_note note = {.since = at,
+                                .at = at,
+                                .thread = t->number,
+                                .first = UINT32_MAX,
+                                .stage = UINT32_MAX,
+                                .peer = UINT32_MAX,
+                                .peer_thread = UINT32_MAX,
+                                .activity = (uint16_t)activity};
+
+    if (t->notes)
+        (void)pastset_write(pastset_appender_element(t->notes), &note,
+                            sizeof(note), PASTSET_NOWAIT, NULL);
+}
+
+static int notes_make(eventspace_recorder *r, eventspace_recorded_thread *t)
+{
+    char name[32];
+    pastset_element *element;
+    pastset_element_options options = {
+        .policy = PASTSET_DISCARD, .capacity = NOTES, .single_writer = true};
+    int err;
+
+    snprintf(name, sizeof(name), "~executor.%u", r->thread_count + 1);
+    err = element_make(&element, r, name, PATHS_EXECUTOR_TYPE, options);
+    if (!err)
+        t->notes = pastset_element_appender(element);
+    return err;
+}
+
 /* The trace elements are "calls", "calls~2" ..., as those of collectors of one
  * name are. Under the lock. */
 static int thread_make(eventspace_recorder *r, eventspace_recorded_thread *t,
@@ -347,6 +383,8 @@ static int thread_make(eventspace_recorder *r, eventspace_recorded_thread *t,
     err = stream_make(r, &t->events, trace, EVENTSPACE_TRACE_TYPE);
     if (!err)
         err = stream_make(r, &t->messages, messages, EVENTSPACE_MESSAGE_TYPE);
+    if (!err)
+        err = notes_make(r, t);
     if (!err)
         err = define_numbered(&t->definition, r, EVENTSPACE_DEFINES_THREAD,
                               name, "number", t->number, NULL);
@@ -368,6 +406,7 @@ int eventspace_recorder_thread(eventspace_recorded_thread **out,
     r->thread_count++; /* names of elements are used */
     if (!err) {
         life_note(r, t->number, EVENTSPACE_THREAD_BEGAN, begin, 0);
+        note_make(t, PATHS_COMPUTING, begin);
         t->next = r->threads;
         r->threads = *out = t;
     }
@@ -383,6 +422,7 @@ void eventspace_recorder_thread_end(eventspace_recorded_thread *t, uint64_t end)
 
     pthread_mutex_lock(&r->lock);
     life_note(r, t->number, EVENTSPACE_THREAD_ENDED, end, t->sequence);
+    note_make(t, PATHS_ENDED, end);
     pthread_mutex_unlock(&r->lock);
 }
 

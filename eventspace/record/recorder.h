@@ -33,6 +33,7 @@
 #include "eventspace/collect/trace.h"
 #include "eventspace/define/definition.h"
 #include "pastset/append.h"
+#include "paths/engine/executor.h"
 
 typedef struct eventspace_recorder eventspace_recorder;
 
@@ -97,7 +98,8 @@ typedef struct eventspace_recorded_thread {
     uint32_t number;     /* of the thread, in the whole run */
     uint32_t sequence;   /* of its last event, from 1 */
     uint32_t definition; /* where its paths begin */
-    char trace[24];      /* what its collectors have as `trace` */
+    pastset_appender *notes;
+    char trace[24]; /* what its collectors have as `trace` */
     eventspace_recorder *recorder;
     struct eventspace_recorded_thread *next;
 } eventspace_recorded_thread;
@@ -152,6 +154,26 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
                                              const eventspace_message *message)
 {
     eventspace__record(&thread->messages, message, sizeof(*message));
+}
+
+/* Says what the thread that calls is about to do, and may have to wait for: the
+ * operation that leaves its next event. `thread`, `sequence`, `at` and `flags`
+ * are filled in here. */
+static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
+                                             paths_executor_note *note)
+{
+    unsigned char *slot =
+        thread->notes ? pastset_append_begin(thread->notes) : NULL;
+
+    if (!slot)
+        return;
+    note->at = note->since;
+    note->thread = thread->number;
+    note->sequence = thread->sequence + 1;
+    note->activity = PATHS_WAITING;
+    note->flags |= PATHS_NOTE_COLLECTOR;
+    pastset_append_store(slot, note, sizeof(*note));
+    pastset_append_end(thread->notes);
 }
 
 /* Counts an event for which there is no collector. */

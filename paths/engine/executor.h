@@ -13,6 +13,11 @@
  * A process whose elements are in anonymous memory makes no notes, as nobody
  * could read them.
  *
+ * Front ends that record calls of another library (eventspace/record) make such
+ * notes of them, for as many executors as threads have called it, from 1; then
+ * the path is told by a collector (PATHS_NOTE_COLLECTOR), and a note holds
+ * until the thread's trace tuples have come to its `sequence`.
+ *
  * Nodes and processes are told by their rank among the names of all that the
  * map has (paths_map_rank), as their order in the map may be another one
  * elsewhere. */
@@ -38,6 +43,12 @@ typedef enum paths_activity {
 /* "computing" and so on; "?" when it is none of them. */
 const char *paths_activity_name(uint32_t activity);
 
+/* What a front end says of its note. */
+#define PATHS_NOTE_COLLECTOR 1u /* `first` and `stage` are ids of a collector  \
+                                 */
+#define PATHS_NOTE_ANY 2u       /* any other thread may end the waiting */
+#define PATHS_NOTE_ANY_TAG INT64_MAX
+
 /* One note. `since`, `at`: ticks of paths_process_options.ticks. */
 typedef struct paths_executor_note {
     uint64_t since;    /* the operation has been waited for (begun, if it is
@@ -51,11 +62,12 @@ typedef struct paths_executor_note {
     uint32_t stage;    /* the node where its thread let go of it, or whose
                           way in it came by; PATHS_NONE */
     uint32_t peer;     /* the process that it connects to; PATHS_NONE */
-    uint32_t peer_thread; /* for front ends; PATHS_NONE */
+    uint32_t peer_thread; /* for front ends: the thread without which it cannot
+                             end; PATHS_NONE */
     uint32_t bytes;       /* of its tuple, or the room for one */
     uint32_t under_way;   /* operations of paths_start; those above are told of
                              the oldest, unless the thread waits for another */
-    uint32_t reserved;
+    uint32_t flags;
     uint16_t activity;
     uint16_t verb; /* a pastset_verb, if there is an operation */
 } paths_executor_note;

@@ -4,11 +4,14 @@
  * times that there cannot be are taken for not known. */
 #include "scopes/causality/in_flight_internal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "pastset/array.h"
+#include "pastset/element.h"
 #include "pastset/request.h"
+#include "pastset/space.h"
 #include "pastset/status.h"
 
 typedef struct taking {
@@ -25,8 +28,11 @@ static int no_memory(void)
 
 /* --- one note --- */
 
-static uint32_t node_of(const taking *t, uint32_t rank)
+static uint32_t node_of(const taking *t, const paths_executor_note *note,
+                        uint32_t rank)
 {
+    if (note->flags & PATHS_NOTE_COLLECTOR)
+        return eventspace_run_collector(t->world.run, rank);
     return rank < t->map->node_count ? t->ranked[rank] : PATHS_NONE;
 }
 
@@ -83,6 +89,39 @@ static int64_t ns_between(const eventspace_meta *meta, uint64_t from,
     return ns > 0 && ns < 9e18 ? (int64_t)ns : 0;
 }
 
+/* How many operations a thread of a front end has ended: so many as its last
+ * event says. */
+static uint32_t ended_by(const taking *t, uint32_t process, uint32_t executor)
+{
+    pastset_space *space =
+        eventspace_run_process_at(t->world.run, process)->space;
+    char name[32];
+    pastset_element *element;
+    eventspace_trace last;
+    size_t bytes = sizeof(last);
+
+    snprintf(name, sizeof(name), executor > 1 ? "calls~%u" : "calls", executor);
+    element = pastset_space_find(space, name);
+    if (!element ||
+        strcmp(pastset_element_type(element)->text, EVENTSPACE_TRACE_TYPE) !=
+            0 ||
+        pastset_read_last(element, &last, &bytes, PASTSET_NOWAIT, NULL))
+        return 0;
+    return last.sequence;
+}
+
+/* What it was about to do is over. */
+static void go_on(const taking *t, scopes_pending *p, uint32_t executor,
+                  const paths_executor_note *note)
+{
+    if (!(note->flags & PATHS_NOTE_COLLECTOR) ||
+        note->activity != PATHS_WAITING ||
+        ended_by(t, p->process, executor) < note->sequence)
+        return;
+    p->activity = PATHS_COMPUTING;
+    p->operates = false;
+}
+
 static void fill(const taking *t, scopes_pending *p,
                  const paths_executor_note *note)
 {
@@ -92,8 +131,8 @@ static void fill(const taking *t, scopes_pending *p,
 
     p->process_state = meta->state;
     p->activity = (paths_activity)note->activity;
-    p->operates =
-        note->sequence > 0 && sane && node_of(t, note->stage) != PATHS_NONE;
+    p->operates = note->sequence > 0 && sane &&
+                  node_of(t, note, note->stage) != PATHS_NONE;
     p->since_ticks = note->since;
     p->lasts_ns = ns_between(meta, note->since, t->world.ends[p->process]);
     p->verb = sane ? note->verb : 0;
@@ -101,14 +140,18 @@ static void fill(const taking *t, scopes_pending *p,
     p->sequence = note->sequence;
     p->under_way = note->under_way;
     p->tag = note->tag;
-    p->first = node_of(t, note->first);
-    p->stage = node_of(t, note->stage);
+    p->first = node_of(t, note, note->first);
+    p->stage = node_of(t, note, note->stage);
     p->path = path_name(t, note->thread, p->first);
     p->element = element_below(t, p->stage);
     p->peer = peer_of(t, p->stage);
     if (note->activity == PATHS_CONNECTING &&
         note->peer < t->map->process_count)
         p->peer = t->ranked_processes[note->peer];
+    p->flags = note->flags;
+    p->peer_thread = thread_process(t, note->peer_thread) == PATHS_NONE
+                         ? PATHS_NONE
+                         : note->peer_thread;
 }
 
 /* --- all of them --- */
@@ -156,6 +199,7 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
     p->process = process;
     p->thread = executor ? note.thread : PATHS_NONE;
     fill(t, p, &note);
+    go_on(t, p, executor, &note);
     return 0;
 }
 
@@ -168,7 +212,8 @@ static int take_process(taking *t, uint32_t process)
     if (!h->has_meta || !h->has_space || !(h->meta.tick_hz > 0))
         return 0;
     t->world.ends[process] = eventspace_run_end_ticks(t->world.run, process);
-    for (uint32_t i = 0; !err; i++)
+    (void)take_one(t, process, 0); /* front ends have no loop */
+    for (uint32_t i = 1; !err; i++)
         err = take_one(t, process, i);
     return err == PASTSET_ENOENT ? 0 : err;
 }
@@ -191,8 +236,7 @@ static int who_all(taking *t)
             t->world.threads[list->items[i].thread] = &list->items[i];
     for (size_t i = 0; i < list->count; i++) {
         scopes_pending *p = &list->items[i];
-        p->waits_for = scopes__pending_who(&t->world, p);
-        if (!p->waits_for)
+        if (scopes__pending_who(&t->world, p))
             return no_memory();
     }
     return 0;
@@ -252,6 +296,8 @@ void scopes_pending_destroy(scopes_pending_list *list)
         return;
     for (size_t i = 0; i < list->count; i++)
         free(list->items[i].waits_for);
+    for (size_t i = 0; i < list->count; i++)
+        free(list->items[i].threads);
     free(list->items);
     free(list);
 }

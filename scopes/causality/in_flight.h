@@ -36,8 +36,14 @@ typedef struct scopes_pending {
     uint32_t peer;      /* process with which it waits, or to which it connects;
                            PATHS_NONE: none */
     uint32_t under_way; /* operations of paths_start */
-    uint64_t tag;
-    char *waits_for; /* "t3 (computing), t5 (ended)"; "" */
+    uint64_t tag;       /* PATHS_NOTE_ANY_TAG: any */
+    uint32_t flags;     /* of the note */
+    uint32_t peer_thread; /* number; PATHS_NONE: none */
+    char *waits_for;      /* "t3 (computing), t5 (ended)"; "" */
+    uint32_t *threads; /* numbers of those who are waited for, as far as it is
+                          known: */
+    size_t thread_count;
+    bool for_any; /* one of them will do; else all have to come */
 } scopes_pending;
 
 typedef struct scopes_pending_list {

@@ -21,8 +21,7 @@ static inline uint32_t scopes__next_node(const paths_map *map, uint32_t node)
     return n->out_count ? map->edges[n->out[0]].to : PATHS_NONE;
 }
 
-/* A text, to be freed; NULL when memory is out. */
-char *scopes__pending_who(const pending_world *world,
-                          const scopes_pending *pending);
+/* Says in `pending` who is waited for. Errors: PASTSET_ENOMEM. */
+int scopes__pending_who(const pending_world *world, scopes_pending *pending);
 
 #endif

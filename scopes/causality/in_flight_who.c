@@ -14,6 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
+#include "pastset/status.h"
+#include "paths/map/number_list.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/request.h"
 #include "scopes/causality/in_flight_internal.h"
@@ -26,6 +29,8 @@ typedef struct names {
     char text[1024];
     size_t used;
     uint32_t count, more;
+    scopes_pending *of; /* whose threads they are; NULL: nobody's */
+    bool failed;        /* memory was out */
 } names;
 
 static void add_name(names *n, const char *name, const char *state)
@@ -49,6 +54,8 @@ static char *names_text(const names *n)
 {
     char *text = NULL;
 
+    if (n->failed)
+        return NULL;
     if (n->more == 0)
         return strdup(n->text);
     if (asprintf(&text, "%s and %u more", n->text, n->more) < 0)
@@ -107,10 +114,24 @@ static void tell_thread(const pending_world *w, uint32_t thread, uint32_t here,
         snprintf(out, capacity, "%s", paths_activity_name(p->activity));
 }
 
+static void note_thread(names *n, uint32_t thread)
+{
+    uint32_t *more =
+        pastset_array_grow(n->of->threads, n->of->thread_count, sizeof(*more));
+
+    n->failed |= !more;
+    if (!more)
+        return;
+    n->of->threads = more;
+    more[n->of->thread_count++] = thread;
+}
+
 static void add_thread(names *n, const pending_world *w, uint32_t thread,
                        uint32_t here)
 {
     char state[200];
+
+    note_thread(n, thread);
 
     tell_thread(w, thread, here, state, sizeof(state));
     add_name(n, scopes_topology_thread_name(w->topology, thread), state);
@@ -174,9 +195,49 @@ static bool is_missing(const pending_world *w, const scopes_top *top,
            !passes(map, p->first, collective);
 }
 
+/* Is a thread of this one's process in an operation through the collective? */
+static bool has_come(const pending_world *w, uint32_t thread,
+                     uint32_t collective)
+{
+    const scopes_topology *topology = w->topology;
+    const paths_map *map = topology->map;
+    uint32_t process = map->nodes[topology->threads[thread]].process;
+
+    for (uint32_t i = 0; i < topology->thread_count; i++) {
+        const scopes_pending *p = w->threads[i];
+        if (p && p->process == process && p->operates &&
+            p->first != PATHS_NONE && passes(map, p->first, collective))
+            return true;
+    }
+    return false;
+}
+
+/* Of a collective whose members are known, whether or not they have ever come:
+ * numbers of their processes' first threads. */
+static bool add_members(names *n, const pending_world *w, uint32_t collective,
+                        const char *members, uint32_t here)
+{
+    const scopes_topology *topology = w->topology;
+    paths_number_list list = {0};
+
+    if (paths_number_list_read(&list, members) == 0)
+        for (uint32_t i = 0; i < topology->thread_count; i++)
+            if (paths_number_list_has(&list, i) &&
+                topology->threads[i] != PATHS_NONE &&
+                !has_come(w, i, collective))
+                add_thread(n, w, i, here);
+    paths_number_list_fini(&list);
+    return n->count > 0;
+}
+
 static bool add_missing(names *n, const pending_world *w, uint32_t collective,
                         uint32_t here)
 {
+    const char *members =
+        paths_node_get(&w->topology->map->nodes[collective], "members");
+
+    if (members)
+        return add_members(n, w, collective, members, here);
     for (uint32_t i = 0; i < w->topology->top_count; i++) {
         const scopes_top *top = &w->topology->tops[i];
         if (is_missing(w, top, collective))
@@ -225,11 +286,12 @@ static bool can_wait(const paths_map *map, const scopes_pending *p)
            paths_node_policy(&map->nodes[p->element]) == PASTSET_BLOCK;
 }
 
-static char *element_who(const pending_world *w, const scopes_pending *p)
+static char *element_who(const pending_world *w, scopes_pending *p)
 {
-    names n = {.used = 0};
+    names n = {.of = p};
 
     add_users(&n, w, p);
+    p->for_any = true;
     if (n.count)
         return names_text(&n);
     return strdup(brings(p->verb) ? "no thread may read it"
@@ -238,14 +300,39 @@ static char *element_who(const pending_world *w, const scopes_pending *p)
 
 /* --- all --- */
 
-static char *operation_who(const pending_world *w, const scopes_pending *p)
+/* Any other thread that communicates. */
+static char *anybody_who(const pending_world *w, scopes_pending *p)
+{
+    names n = {.of = p};
+
+    p->for_any = true;
+    for (uint32_t i = 0; i < w->topology->thread_count; i++)
+        if (w->threads[i] && w->threads[i]->process != p->process)
+            add_thread(&n, w, i, p->process);
+    return names_text(&n);
+}
+
+/* What a front end says of it. */
+static char *peer_who(const pending_world *w, scopes_pending *p)
+{
+    names n = {.of = p};
+
+    add_thread(&n, w, p->peer_thread, p->process);
+    return names_text(&n);
+}
+
+static char *operation_who(const pending_world *w, scopes_pending *p)
 {
     const paths_map *map = w->topology->map;
     uint32_t at = p->stage;
     char *text = NULL;
 
+    if (p->flags & PATHS_NOTE_ANY)
+        return anybody_who(w, p);
+    if (p->flags & PATHS_NOTE_COLLECTOR && p->peer_thread != PATHS_NONE)
+        return peer_who(w, p);
     for (uint32_t i = 0; at != PATHS_NONE && i < map->node_count; i++) {
-        names n = {.used = 0};
+        names n = {.of = p};
         text = process_text(w, map->nodes[at].process, p->process);
         if (text)
             return text;
@@ -276,7 +363,7 @@ static char *starting_who(const pending_world *w, const scopes_pending *p)
     return n.count ? names_text(&n) : strdup("");
 }
 
-char *scopes__pending_who(const pending_world *world, const scopes_pending *p)
+static char *who(const pending_world *world, scopes_pending *p)
 {
     char *text = NULL;
 
@@ -293,4 +380,10 @@ char *scopes__pending_who(const pending_world *world, const scopes_pending *p)
     if (p->operates && p->activity != PATHS_RUNNING)
         return operation_who(world, p);
     return strdup("");
+}
+
+int scopes__pending_who(const pending_world *world, scopes_pending *p)
+{
+    p->waits_for = who(world, p);
+    return p->waits_for ? 0 : pastset_no_memory("for what is pending");
 }
