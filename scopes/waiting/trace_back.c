@@ -9,6 +9,8 @@
 /* Sorts of what a thread does: waiting, then for each sort of call what is
  * before it and what is in it. */
 enum { WAITING, FIRST_SORT };
+/* Of sorts. */
+enum { COMPUTES, IS_IN_CALL, WAITS, GROUPS };
 enum { SENDS, RECEIVES, OTHERS, FIRST_SITE };
 
 /* Goes back over what a thread did, piece by piece, until `from_ns`. */
@@ -38,6 +40,7 @@ typedef struct tracing {
     double *propagated_ns;
     uint8_t *done;
     int64_t *late_ns, *early_ns; /* by sort, of a wait; else 0 */
+    double parts[GROUPS];        /* of the excess of its sorts that counts */
     uint32_t sorts;
 } tracing;
 
@@ -280,14 +283,37 @@ static double excess_in(const tracing *t, const piece *p)
     return excess_ns > 0 ? excess_ns / late_ns * (double)p->ns : 0;
 }
 
-static double excess_of(const tracing *t, const walk *late)
+static int group_of(const piece *p)
 {
-    walk k = *late;
-    double all_ns = 0;
+    return p->sort == WAITING ? WAITS : p->in_call ? IS_IN_CALL : COMPUTES;
+}
+
+static void groups_add(const walk *from, double sign, double *by_group)
+{
+    walk k = *from;
     piece p;
 
     while (piece_next(&k, &p))
-        all_ns += excess_in(t, &p);
+        by_group[group_of(&p)] += sign * (double)p.ns;
+}
+
+/* Of each group no more counts than the late one has spent longer on all of
+ * it: what it computed before calls of one sort, others may have computed
+ * before calls of another. Gives all that counts. */
+static double excess_of(tracing *t, const walk *late, const walk *early)
+{
+    double net_ns[GROUPS] = {0}, excess_ns[GROUPS] = {0}, all_ns = 0;
+    walk k = *late;
+    piece p;
+
+    groups_add(late, 1, net_ns);
+    groups_add(early, -1, net_ns);
+    while (piece_next(&k, &p))
+        excess_ns[group_of(&p)] += excess_in(t, &p);
+    for (int g = 0; g < GROUPS; g++) {
+        t->parts[g] = net_ns[g] > 0 ? net_ns[g] / excess_ns[g] : 0;
+        all_ns += net_ns[g] > 0 ? net_ns[g] : 0;
+    }
     return all_ns;
 }
 
@@ -312,7 +338,7 @@ static int divide(tracing *t, uint32_t wait, const walk *late, double all_ns)
     int err = 0;
 
     while (!err && piece_next(&k, &p)) {
-        double part = excess_in(t, &p) / all_ns;
+        double part = excess_in(t, &p) * t->parts[group_of(&p)] / all_ns;
         if (part > 0)
             err = give(t, wait, &p, part);
     }
@@ -330,7 +356,7 @@ static int trace(tracing *t, uint32_t number)
 
     pieces_add(&late, t->late_ns);
     pieces_add(&early, t->early_ns);
-    all_ns = excess_of(t, &late);
+    all_ns = excess_of(t, &late, &early);
     if (all_ns > 0)
         err = divide(t, number, &late, all_ns);
     else /* it is not seen what the late one did */

@@ -10,11 +10,12 @@
  * than A is what the wait comes from: as both began at one moment and A was
  * there first, these excesses are as long as the wait, or longer where A has
  * spent more on something else. The cost of the wait is divided over them in
- * proportion; within one sort, over its pieces by their lengths. What falls on
- * B's own waits becomes a further cost of these, which is traced back in the
- * same way. So the costs of all delays add up to all waiting, and where
- * everybody takes as long for each step, as all wait for one, that one is
- * found.
+ * proportion; within one sort, over its pieces by their lengths. (Of all
+ * computing no more counts than B has computed longer in all, since A may have
+ * computed before another sort of call; likewise of calls.) What falls on B's
+ * own waits becomes a further cost of these, which is traced back in the same
+ * way. So the costs of all delays add up to all waiting, and where everybody
+ * takes as long for each step, as all wait for one, that one is found.
  *
  *   direct      of waits for the thread that was late itself
  *   propagated  of waits for others, that had waited for it before
