@@ -230,7 +230,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
         return err;
     s.waiting = waiting;
     err = add_waits(&s);
-    if (!err)
+    if (!err && !view_input->each)
         add_rows(&s);
     rows_free(&s);
     scopes__waiting_destroy(waiting);
