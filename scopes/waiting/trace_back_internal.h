@@ -32,7 +32,7 @@
 
 #include "scopes/waiting/waiting_internal.h"
 
-#define SCOPES__LOOK_BACK 2000
+#define SCOPES__LOOK_BACK 1000
 
 /* A piece of the time of a thread for which others waited. */
 typedef struct scopes__delay {
