@@ -36,7 +36,7 @@ static const scopes_column columns[] = {
     {"over", "over element", SCOPES_TEXT},
     {"for_thread", "waits for", SCOPES_TEXT},
     {"for_process", "on process", SCOPES_TEXT},
-    {"for_call", "which came by", SCOPES_TEXT},
+    {"for_call", "which arrived over", SCOPES_TEXT},
     {"count", "count", SCOPES_COUNT},
     {"total_ns", "total ms", SCOPES_TIME_NS},
     {"max_ns", "max ms", SCOPES_TIME_NS},
@@ -53,7 +53,7 @@ static const scopes_column each_columns[] = {
     {"over", "over element", SCOPES_TEXT},
     {"for_thread", "waits for", SCOPES_TEXT},
     {"for_sequence", "its sequence", SCOPES_NUMBER},
-    {"for_call", "which came by", SCOPES_TEXT},
+    {"for_call", "which arrived over", SCOPES_TEXT},
     {"start_ns", "start ms", SCOPES_TIME_NS},
     {"wait_ns", "wait ms", SCOPES_TIME_NS},
 };

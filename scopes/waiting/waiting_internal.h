@@ -132,6 +132,9 @@ static inline bool scopes__waiting_joins(const scopes__waiting *w,
 
 /* --- parts of making it --- */
 
+/* Its operations, of which it is not known what they need
+ * (waiting_operations.c). */
+int scopes__waiting_operations(scopes__waiting *w);
 /* Who needs whom at elements and in collectives (needs.c), and by messages
  * (needs_messages.c). */
 int scopes__waiting_needs(scopes__waiting *w);

@@ -301,7 +301,7 @@ static int64_t total_of(const scopes_table *table, const char *who,
 
 Test(waiting_views, of_a_run_are_those_of_waits_for)
 {
-    const char *directory = strdup(scratch_file("RUN"));
+    char *directory = strdup(scratch_file("RUN"));
     char *map = strdup(scratch_file("map.dot"));
     char *line;
     scopes_table *states, *waits;
@@ -330,6 +330,7 @@ Test(waiting_views, of_a_run_are_those_of_waits_for)
     told_end(&t);
     free(line);
     free(map);
+    free(directory);
 }
 
 /* --- when there is no memory --- */
