@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "scopes/causality/tree_internal.h"
 #include "scopes/reading/message_pairs.h"
 
 static bool begins_with(const char *text, const char *start)
@@ -22,6 +23,38 @@ static uint8_t blocking_of(const char *call)
                : 0;
 }
 
+static uint32_t process_of(const scopes__waiting *w, uint32_t operation)
+{
+    return w->times->threads[scopes__waiting_operation(w, operation)->thread]
+        .process;
+}
+
+/* How far the time between a send's end and its receive's start may be off. */
+static int64_t uncertain_ns(const scopes__waiting *w, uint32_t send,
+                            uint32_t receive)
+{
+    const scopes_clocks *clocks = w->in.clocks;
+    uint32_t from = process_of(w, send), to = process_of(w, receive);
+    int64_t sent_ns = scopes__waiting_operation(w, send)->end_ns;
+    int64_t begun_ns = scopes__waiting_operation(w, receive)->start_ns;
+    int64_t ns = scopes__certain_ns(
+        clocks, from, scopes_clocks_ticks(clocks, from, sent_ns), to,
+        scopes_clocks_ticks(clocks, to, begun_ns));
+
+    return ns == INT64_MAX ? 0 : ns;
+}
+
+/* A send that was held ends soon after its receive has begun: as clocks have
+ * it, maybe before. */
+static bool may_have_waited(const scopes__waiting *w, uint32_t send,
+                            uint32_t receive)
+{
+    int64_t late_ns = scopes__waiting_operation(w, receive)->start_ns -
+                      scopes__waiting_operation(w, send)->end_ns;
+
+    return late_ns < 0 || late_ns < uncertain_ns(w, send, receive);
+}
+
 static void take(scopes__waiting *w, const scopes_message_pair *pair)
 {
     const scopes_message_end *sent = pair->sent, *received = pair->received;
@@ -33,8 +66,7 @@ static void take(scopes__waiting *w, const scopes_message_pair *pair)
     if (send == SCOPES_MISSING || receive == SCOPES_MISSING)
         return;
     w->others[receive] = send;
-    if (!blocking || scopes__waiting_operation(w, receive)->start_ns >=
-                         scopes__waiting_operation(w, send)->end_ns)
+    if (!blocking || !may_have_waited(w, send, receive))
         return;
     w->others[send] = receive;
     w->flags[send] |= blocking;

@@ -11,7 +11,8 @@
  *   a meeting   all operations of its round of a collective
  *
  * A send of MPI that may block needs its receive if that began before the send
- * had ended: then it may have been held until then. MPI_Ssend always needs it.
+ * had ended, as far as clocks can tell: then it may have been held until then.
+ * MPI_Ssend also needs it on an ideal network.
  *
  * A wait is that part of an operation that came before the operation that it
  * waited for had begun, no more than until its own end. Operations that begin

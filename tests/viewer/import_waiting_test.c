@@ -27,13 +27,14 @@ static const char *const kinds[TRUE_KINDS] = {
 
 /* --- a run of a program --- */
 
-static void imported(told *t, const simulated *program, simulated_truth *truth)
+static void imported(told *t, const simulated *program, const int64_t *ahead_ns,
+                     simulated_truth *truth)
 {
     static unsigned made;
     char *trace = strdup(scratch_file("trace.%u", made));
     char *directory = strdup(scratch_file("run.%u", made++));
     char *file;
-    otf2_make *m = otf2_make_begin(trace, program->ranks, NULL);
+    otf2_make *m = otf2_make_begin(trace, program->ranks, ahead_ns);
 
     simulated_run(program, false, m, truth);
     otf2_make_end(m);
@@ -202,7 +203,7 @@ static void check_seed(unsigned seed, int64_t noise_ns, bool planted)
     simulated_run(&program, false, NULL, &without);
     if (planted)
         rank = plant(&program, seed);
-    imported(&t, &program, &truth);
+    imported(&t, &program, NULL, &truth);
     check_wait_states(&t, &truth, seed);
     check_efficiency(&t, &program, &truth, seed);
     if (planted)
@@ -220,4 +221,24 @@ Test(waiting, of_programs_in_which_all_are_late_is_told_as_it_was)
 {
     for (unsigned seed = SEEDS; seed < 2 * SEEDS; seed++)
         check_seed(seed, 5000000, false);
+}
+
+/* Clocks are aligned by the messages, as well as these tell. */
+Test(waiting, the_late_rank_is_found_where_clocks_differ)
+{
+    static const int64_t ahead_ns[SIMULATED_RANKS] = {
+        0, 70000000, 3000, 9000000000, 5, 400000, 1234567, 90};
+
+    for (unsigned seed = 0; seed < 20; seed++) {
+        simulated program;
+        simulated_truth without, truth;
+        uint32_t rank;
+        told t;
+        simulated_make(&program, seed, NOISE_NS);
+        simulated_run(&program, false, NULL, &without);
+        rank = plant(&program, seed);
+        imported(&t, &program, ahead_ns, &truth);
+        check_culprit(&t, &truth, &without, rank, seed);
+        told_end(&t);
+    }
 }
