@@ -6,6 +6,8 @@
 
 #include "pastset/request.h"
 #include "pastset/status.h"
+#include "scopes/views/view_waiting_internal.h"
+#include "scopes/waiting/ideal_network_internal.h"
 #include "tests/scopes/told.h"
 #include "tests/support/check.h"
 #include "tests/support/command.h"
@@ -279,6 +281,30 @@ Test(waiting_views, parts_of_a_run_are_replayed_by_themselves)
     cr_expect_eq(table_integer(table, 19, "ideal_ns"), 257);
     cr_expect_eq(table_integer(table, 19, "max_useful_ns"), 257);
     scopes_table_destroy(table);
+    told_end(&t);
+}
+
+/* As if put 1 had waited for get 2, and get 1 for put 2. The first does not
+ * wait, then: put 2 begins after 90, get 2 after 180. */
+Test(waiting_views, a_replay_goes_on_where_two_need_each_other)
+{
+    static const eventspace_trace events[] = {
+        AT(0, 10, 0, 0, 1, WRITE), AT(5, 15, 1, 1, 1, OBSERVE),
+        AT(100, 110, 0, 0, 2, WRITE), AT(105, 315, 1, 1, 2, OBSERVE)};
+    scopes__waiting *waiting;
+    scopes__ideal *ideal;
+    told t;
+
+    told_made(&t, pipe_map, events, SIZE(events));
+    check_status(scopes__view_waiting(&waiting, &t.view_input), 0);
+    check_status(scopes__ideal_create(&ideal, waiting), 0);
+    waiting->others[scopes__waiting_find(waiting, 0, 1)] =
+        scopes__waiting_find(waiting, 1, 2);
+    waiting->others[scopes__waiting_find(waiting, 1, 1)] =
+        scopes__waiting_find(waiting, 0, 2);
+    cr_expect_eq(scopes__ideal_time(ideal, 0, 315), 180);
+    scopes__ideal_destroy(ideal);
+    scopes__waiting_destroy(waiting);
     told_end(&t);
 }
 
