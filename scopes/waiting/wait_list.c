@@ -56,29 +56,38 @@ static scopes__wait_kind kind_in(const scopes__waiting *w,
                : SCOPES__WAIT_AT_NXN;
 }
 
-/* Rooted collectives of MPI are messages between the root and each other
- * rank, over elements that say so. */
-static scopes__wait_kind kind_at(const scopes__waiting *w, uint32_t operation)
+/* Of rooted collectives of MPI, over elements that say so: the root of a
+ * recorded one reads what was written last, the others what is next. */
+static scopes__wait_kind kind_rooted(const scopes_operation *own,
+                                     const char *collective)
 {
     static const char *const reduces[] = {"MPI_Reduce", "MPI_Gather",
                                           "MPI_Gatherv", NULL};
     static const char *const scans[] = {"MPI_Scan", "MPI_Exscan", NULL};
-    const scopes_top *top = scopes__waiting_top(w, operation);
-    const char *collective =
-        top->element == PATHS_NONE
-            ? NULL
-            : paths_attributes_get(
-                  &w->in.topology->map->nodes[top->element].attributes,
-                  "collective");
 
-    if (!collective || !*collective)
-        return brings(scopes__waiting_operation(w, operation))
-                   ? SCOPES__LATE_RECEIVER
-                   : SCOPES__LATE_SENDER;
+    if (!collective)
+        return own->verb == PASTSET_READ_LAST ? SCOPES__EARLY_REDUCE
+                                              : SCOPES__LATE_BROADCAST;
     if (is_one_of(collective, reduces))
         return SCOPES__EARLY_REDUCE;
     return is_one_of(collective, scans) ? SCOPES__EARLY_SCAN
                                         : SCOPES__LATE_BROADCAST;
+}
+
+static scopes__wait_kind kind_at(const scopes__waiting *w, uint32_t operation)
+{
+    const scopes_operation *own = scopes__waiting_operation(w, operation);
+    const scopes_top *top = scopes__waiting_top(w, operation);
+    const char *collective = NULL, *rounds = NULL;
+
+    if (top->element != PATHS_NONE) {
+        const paths_map_node *node = &w->in.topology->map->nodes[top->element];
+        collective = paths_attributes_get(&node->attributes, "collective");
+        rounds = paths_attributes_get(&node->attributes, "rounds");
+    }
+    if (collective || rounds)
+        return kind_rooted(own, collective);
+    return brings(own) ? SCOPES__LATE_RECEIVER : SCOPES__LATE_SENDER;
 }
 
 /* --- waits --- */
