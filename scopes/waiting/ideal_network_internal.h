@@ -15,6 +15,9 @@
  * Operations of a thread that overlap are one call, which begins with the
  * first and ends when it has all that they need. A thread begins when it did.
  *
+ * Of a reduction to a root that the recorder for MPI has seen, it is known for
+ * whom the root waited, and only for that one it waits here, too.
+ *
  * Of a part of the run, all begins with it: what began before it is there, what
  * begins after it is waited for by nobody. So the time is never longer than the
  * part, and never shorter than any thread computed in it.
