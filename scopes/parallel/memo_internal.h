@@ -18,11 +18,12 @@
 typedef struct scopes__memo scopes__memo;
 
 typedef enum scopes__memo_kind {
-    SCOPES__MEMO_ROUNDS, /* by collective site */
-    SCOPES__MEMO_TREE,   /* by collective site */
-    SCOPES__MEMO_PLAIN,  /* a tree, by position among the tops */
-    SCOPES__MEMO_CAUSES, /* there is one */
-    SCOPES__MEMO_TIMES,  /* of communication, by detail */
+    SCOPES__MEMO_ROUNDS,  /* by collective site */
+    SCOPES__MEMO_TREE,    /* by collective site */
+    SCOPES__MEMO_PLAIN,   /* a tree, by position among the tops */
+    SCOPES__MEMO_CAUSES,  /* there is one */
+    SCOPES__MEMO_TIMES,   /* of communication, by detail */
+    SCOPES__MEMO_WAITING, /* there is one */
 } scopes__memo_kind;
 
 /* How a thing is made, from a context: `kept` when the memo keeps it. And how

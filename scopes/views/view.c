@@ -10,7 +10,9 @@
 static const scopes_view *const views[] = {
     &scopes__view_communication,
     &scopes__view_critical_path,
+    &scopes__view_delay_costs,
     &scopes__view_delays,
+    &scopes__view_efficiency,
     &scopes__view_element_order,
     &scopes__view_hops,
     &scopes__view_last_arriver,
@@ -27,6 +29,7 @@ static const scopes_view *const views[] = {
     &scopes__view_thread_wait,
     &scopes__view_tuples,
     &scopes__view_unmatched,
+    &scopes__view_wait_states,
     &scopes__view_waits_for,
 };
 #define VIEWS (sizeof(views) / sizeof(*views))

@@ -6,7 +6,9 @@
 
 extern const scopes_view scopes__view_communication;
 extern const scopes_view scopes__view_critical_path;
+extern const scopes_view scopes__view_delay_costs;
 extern const scopes_view scopes__view_delays;
+extern const scopes_view scopes__view_efficiency;
 extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
 extern const scopes_view scopes__view_last_arriver;
@@ -23,6 +25,7 @@ extern const scopes_view scopes__view_steps;
 extern const scopes_view scopes__view_thread_wait;
 extern const scopes_view scopes__view_tuples;
 extern const scopes_view scopes__view_unmatched;
+extern const scopes_view scopes__view_wait_states;
 extern const scopes_view scopes__view_waits_for;
 
 /* columns, column_count */

@@ -8,6 +8,13 @@ foreach(name hops critical_path waits_for remote_overhead)
     add_dependencies(scopes_${name}_test eventspace_cli figure3 gsum)
   endif()
 endforeach()
+es_test(scopes/views/waiting_views_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/memory.c support/scratch.c
+        LINKS eventspace::scopes m)
+if(TARGET scopes_waiting_views_test)
+  add_dependencies(scopes_waiting_views_test eventspace_cli gsum)
+endif()
 if(suites)
   add_executable(uneven_app scopes/views/uneven_app.c)
   target_link_libraries(uneven_app PRIVATE eventspace::eventspace)

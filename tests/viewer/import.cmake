@@ -16,11 +16,16 @@ es_stress(viewer/map_additions_stress LINKS eventspace::scopes)
 if(TARGET viewer_map_additions_stress)
   add_dependencies(viewer_map_additions_stress eventspace_cli)
 endif()
+es_test(viewer/import_waiting_test
+        SOURCES viewer/otf2_make.c viewer/simulated_mpi.c scopes/told.c
+                scopes/fake_run.c support/command.c support/scratch.c
+        LINKS eventspace::scopes PkgConfig::OTF2 m)
 if(TARGET viewer_import_test)
   add_dependencies(viewer_map_additions_test eventspace_cli)
   add_dependencies(viewer_import_test eventspace_cli)
   add_dependencies(viewer_import_messages_test eventspace_cli)
   add_dependencies(viewer_import_lanes_test eventspace_cli)
+  add_dependencies(viewer_import_waiting_test eventspace_cli)
 endif()
 if(suites)
   find_program(NODE NAMES node nodejs REQUIRED)

@@ -368,6 +368,9 @@ static int channel_make(making *m, const import_place *place, const char *name,
         return apart_make(m, place, home, name, out);
     err = element_make(m, home, name, &out->upper);
     out->taken = out->upper;
+    if (!err && place->key.kind == PLACE_ROOTED)
+        err = node_set(m, out->upper, "collective",
+                       collective_name(place->key.operation));
     return err;
 }
 
