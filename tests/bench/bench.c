@@ -79,7 +79,8 @@ static const struct {
     {"view", bench_view},           {"scale", bench_scale},
     {"archive", bench_archive},     {"sql", bench_sql},
     {"export", bench_export},       {"watch", bench_watch},
-    {"replay", bench_replay},       {"lttng", bench_lttng},
+    {"record", bench_record},       {"replay", bench_replay},
+    {"lttng", bench_lttng},
 };
 
 static const char *wanted = "";

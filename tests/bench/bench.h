@@ -75,5 +75,6 @@ void bench_export(void);
 void bench_archive(void);
 void bench_watch(void);
 void bench_replay(void);
+void bench_record(void);
 
 #endif
