@@ -1,0 +1,49 @@
+/* job_internal.h - between job.c, the servers that it can talk to, and the
+ * meeting of launchers in job_meet.c. */
+#ifndef EVENTSPACE_JOB_INTERNAL_H
+#define EVENTSPACE_JOB_INTERNAL_H
+
+#include "eventspace/launch/job.h"
+
+/* --- a kind of server, one file each --- */
+
+/* All functions may wait for the server, or for other tasks, for ever. Errors
+ * have a text. */
+typedef struct job_server {
+    /* Errors: PASTSET_ENOENT (no library), PASTSET_EHOST. */
+    int (*open)(uint32_t *rank, uint32_t *size);
+    /* Keeps a text of less than EVENTSPACE_JOB_TEXT bytes, which others get
+     * after the next fence. */
+    int (*put)(uint32_t rank, const char *key, const char *text);
+    int (*fence)(void);
+    /* What task `rank` has put. */
+    int (*get)(uint32_t rank, const char *key, char text[EVENTSPACE_JOB_TEXT]);
+    void (*close)(void);
+} job_server;
+
+extern const job_server eventspace__job_pmix, eventspace__job_pmi2;
+
+/* A function of a library, and the pointer that it is to be stored in. */
+typedef struct job_symbol {
+    const char *name;
+    void *pointer;
+} job_symbol;
+
+/* Errors: PASTSET_ENOENT, and what to install. */
+int eventspace__job_library_load(const char *library, const char *package,
+                                 const job_symbol *symbols, size_t count);
+
+/* --- job.c --- */
+
+/* Besides what a round gives to all: what others get after the next one. */
+int eventspace__job_put(eventspace_job *job, const char *key, const char *text);
+int eventspace__job_get(eventspace_job *job, uint32_t rank, const char *key,
+                        char text[EVENTSPACE_JOB_TEXT]);
+/* All tasks have found the same error in what they have heard. Returns `err`.
+ */
+int eventspace__job_all_fail(eventspace_job *job, int err);
+/* Nothing more is exchanged: the server expects no more of this task than that
+ * it ends. */
+void eventspace__job_leave(eventspace_job *job);
+
+#endif
