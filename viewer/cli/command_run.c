@@ -283,8 +283,9 @@ static int launch(run_arguments *arguments)
     if (!err)
         whole &= cli_losses_end(&arguments->losses, arguments->archive) ==
                  COMMAND_OK;
-    /* Last, where people look: what led to all the other lines. */
-    if (*arguments->failure)
+    /* Last, where people look: what led to all the other lines. A task of a job
+     * knows of its own process only. */
+    if (*arguments->failure && !options->job)
         fprintf(stderr, "eventspace: the first to fail was %s\n",
                 arguments->failure);
     return err || (!whole && code == COMMAND_OK) ? COMMAND_FAILED : code;
