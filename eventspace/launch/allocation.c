@@ -74,8 +74,8 @@ static int range_expand(eventspace_allocation *out, const char *done,
     if (*end != '\0' || to < from || to - from > TASKS_MAX)
         return not_read("a range of machines", range);
     for (unsigned long i = from; i <= to && !err; i++) {
-        int length = snprintf(name, sizeof(name), "%s%0*lu", done, (int)digits,
-                              i);
+        int length =
+            snprintf(name, sizeof(name), "%s%0*lu", done, (int)digits, i);
         if (length < 0 || (size_t)length >= sizeof(name))
             return not_read("a range of machines", range);
         err = word_expand(out, name, rest, depth + 1);
@@ -92,14 +92,15 @@ static int word_expand(eventspace_allocation *out, const char *done,
     int length, err = 0;
 
     length = snprintf(name, sizeof(name), "%s%.*s", done, (int)plain, rest);
-    if (length < 0 || (size_t)length >= sizeof(name) || depth > BRACKETS_MAX)
-        return not_read("a list of machines", rest);
+    inside = plain + strcspn(rest + plain, "]");
+    if (length <= 0 || (size_t)length >= sizeof(name) || depth > BRACKETS_MAX ||
+        (rest[plain] && (rest[plain] != '[' || rest[inside] != ']')) ||
+        inside - plain >= sizeof(ranges))
+        return not_read("machines", rest);
+    if (!rest[plain])
+        return add(out, name);
+    inside -= plain;
     rest += plain;
-    if (*rest == '\0')
-        return *name ? add(out, name) : not_read("a list of machines", rest);
-    inside = strcspn(rest, "]");
-    if (*rest != '[' || rest[inside] != ']' || inside >= sizeof(ranges))
-        return not_read("a list of machines", rest);
     snprintf(ranges, sizeof(ranges), "%.*s", (int)inside - 1, rest + 1);
     while (!err && (range = strsep(&next, ",")))
         err = range_expand(out, name, range, rest + inside + 1, depth);

@@ -28,7 +28,7 @@ struct eventspace_job {
     unsigned round;
     char mine[EVENTSPACE_JOB_TEXT];
     char (*texts)[EVENTSPACE_JOB_TEXT]; /* by rank */
-    int err;          /* of the thread, with its text */
+    int err;                            /* of the thread, with its text */
     char error[1000];
     bool open;   /* the server knows of this task */
     bool lost;   /* a thread is left behind */
@@ -61,7 +61,7 @@ static int server_choose(const job_server **out)
             PASTSET_ENOTSUP,
             "this is task %s of %s tasks, which cannot find each other: start "
             "them by `srun --mpi=pmix` or `srun --mpi=pmi2`; `srun --mpi=list` "
-            "shows what there is. With --alone, a task starts all processes",
+            "shows what there is",
             getenv("SLURM_PROCID"), srun_tasks());
     return 0;
 }
@@ -76,8 +76,7 @@ int eventspace__job_library_load(const char *library, const char *package,
         return pastset_fail(PASTSET_ENOENT,
                             "this is a task of a parallel job, and the library "
                             "to talk to the other tasks is missing: install "
-                            "the package %s (%s). With --alone, the task "
-                            "starts all processes of the map itself",
+                            "the package %s (%s)",
                             package, dlerror());
     for (size_t i = 0; i < count; i++) {
         void *at = dlsym(handle, symbols[i].name);
@@ -282,7 +281,10 @@ uint32_t eventspace_job_size(const eventspace_job *job)
 
 bool eventspace_job_is_hushed(const eventspace_job *job)
 {
-    return job->failed && job->rank != 0;
+    if (job)
+        return job->failed && job->rank != 0;
+    return !getenv("PMIX_NAMESPACE") && !getenv("PMI_FD") && srun_tasks() &&
+           atoi(getenv("SLURM_PROCID")) != 0;
 }
 
 void eventspace__job_leave(eventspace_job *job)

@@ -47,7 +47,7 @@ const char *eventspace_job_text(const eventspace_job *job, uint32_t rank);
 int eventspace_job_fail(eventspace_job *job, int err);
 
 /* Whether the first task reports the error of this one, so that a job with many
- * tasks says it once. */
+ * tasks says it once. NULL: of a job that could not be opened. */
 bool eventspace_job_is_hushed(const eventspace_job *job);
 
 /* Leaves the job, if that was not done; after a failure the tasks do so

@@ -72,9 +72,8 @@ typedef struct greeting {
 static int greeting_read(greeting *out, const eventspace_job *job,
                          uint32_t rank)
 {
-    if (sscanf(eventspace_job_text(job, rank),
-               "%99s %" SCNx64 " %64s %79[^\n]", out->machine, &out->digest,
-               out->open_key, out->host) == 4)
+    if (sscanf(eventspace_job_text(job, rank), "%99s %" SCNx64 " %64s %79[^\n]",
+               out->machine, &out->digest, out->open_key, out->host) == 4)
         return 0;
     return pastset_fail(PASTSET_EPROTO,
                         "task %u is of another version of EventSpace", rank);
@@ -225,10 +224,9 @@ static bool is_ours(const char *directory, const paths_map *map)
             paths_attributes_get(&map->processes[i].attributes, "address");
         uint32_t at = paths_map_find_process(there, map->processes[i].name);
         const char *got =
-            at == PATHS_NONE
-                ? NULL
-                : paths_attributes_get(&there->processes[at].attributes,
-                                       "address");
+            at == PATHS_NONE ? NULL
+                             : paths_attributes_get(
+                                   &there->processes[at].attributes, "address");
         same = got && strcmp(got, wanted) == 0;
     }
     paths_map_destroy(there);

@@ -37,9 +37,8 @@ static int fail(int error, const char *what)
 static int pmi2_open(uint32_t *rank, uint32_t *size)
 {
     int spawned, tasks, mine, application, error;
-    int err =
-        eventspace__job_library_load(LIBRARY, PACKAGE, symbols,
-                                     sizeof(symbols) / sizeof(symbols[0]));
+    int err = eventspace__job_library_load(
+        LIBRARY, PACKAGE, symbols, sizeof(symbols) / sizeof(symbols[0]));
 
     if (err)
         return err;
@@ -102,6 +101,5 @@ static void pmi2_close(void)
     pmi2_finalize();
 }
 
-const job_server eventspace__job_pmi2 = {pmi2_open, pmi2_text_put,
-                                         pmi2_all_fence, pmi2_text_get,
-                                         pmi2_close};
+const job_server eventspace__job_pmi2 = {
+    pmi2_open, pmi2_text_put, pmi2_all_fence, pmi2_text_get, pmi2_close};

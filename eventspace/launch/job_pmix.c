@@ -22,9 +22,9 @@ static pmix_status_t (*pmix_get)(const pmix_proc_t *, const char *,
 static const char *(*pmix_error)(pmix_status_t);
 
 static const job_symbol symbols[] = {
-    {"PMIx_Init", &pmix_init},        {"PMIx_Finalize", &pmix_finalize},
-    {"PMIx_Put", &pmix_put},          {"PMIx_Commit", &pmix_commit},
-    {"PMIx_Fence", &pmix_fence},      {"PMIx_Get", &pmix_get},
+    {"PMIx_Init", &pmix_init},         {"PMIx_Finalize", &pmix_finalize},
+    {"PMIx_Put", &pmix_put},           {"PMIx_Commit", &pmix_commit},
+    {"PMIx_Fence", &pmix_fence},       {"PMIx_Get", &pmix_get},
     {"PMIx_Error_string", &pmix_error}};
 
 static pmix_proc_t self; /* a process is one client only */
@@ -57,9 +57,8 @@ static int pmix_open(uint32_t *rank, uint32_t *size)
 {
     pmix_value_t *value;
     pmix_status_t status;
-    int err =
-        eventspace__job_library_load(LIBRARY, PACKAGE, symbols,
-                                     sizeof(symbols) / sizeof(symbols[0]));
+    int err = eventspace__job_library_load(
+        LIBRARY, PACKAGE, symbols, sizeof(symbols) / sizeof(symbols[0]));
 
     if (err)
         return err;
@@ -92,8 +91,9 @@ static int pmix_text_put(uint32_t rank, const char *key, const char *text)
 
 static int pmix_all_fence(void)
 {
-    pmix_info_t collect = {.key = PMIX_COLLECT_DATA,
-                           .value = {.type = PMIX_BOOL, .data = {.flag = true}}};
+    pmix_info_t collect = {
+        .key = PMIX_COLLECT_DATA,
+        .value = {.type = PMIX_BOOL, .data = {.flag = true}}};
     pmix_status_t status = pmix_commit();
 
     if (status == PMIX_SUCCESS)
@@ -120,6 +120,5 @@ static void pmix_close(void)
     pmix_finalize(NULL, 0);
 }
 
-const job_server eventspace__job_pmix = {pmix_open, pmix_text_put,
-                                         pmix_all_fence, pmix_text_get,
-                                         pmix_close};
+const job_server eventspace__job_pmix = {
+    pmix_open, pmix_text_put, pmix_all_fence, pmix_text_get, pmix_close};

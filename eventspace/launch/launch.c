@@ -25,8 +25,8 @@
 
 typedef struct launch {
     const eventspace_launch_options *options;
-    paths_map *map; /* with the addresses that are used */
-    const char *process; /* the only one to be started here; NULL: all */
+    paths_map *map;         /* with the addresses that are used */
+    const char *process;    /* the only one to be started here; NULL: all */
     launch_meeting meeting; /* of a job */
     bool met;               /* the job has come to its end */
     launch_process *processes;
@@ -237,8 +237,8 @@ static int directory_make(launch *l)
     if (options->job && eventspace_job_rank(options->job) != 0)
         return 0; /* the first task makes it */
     err = eventspace__directory_prepare(options->directory, l->map,
-                                            options->process, options->replace,
-                                            &l->directory_made);
+                                        options->process, options->replace,
+                                        &l->directory_made);
     if (!err)
         err = eventspace_run_map_save(options->directory, l->map);
     return err;
@@ -260,8 +260,8 @@ static void directory_undo(const launch *l)
 /* After it, tasks do not hear of each other by the job any more. */
 static int directory_agree(launch *l)
 {
-    int err = eventspace__meet_directory(&l->meeting, l->options->directory,
-                                         l->map);
+    int err =
+        eventspace__meet_directory(&l->meeting, l->options->directory, l->map);
 
     if (err) {
         directory_undo(l);

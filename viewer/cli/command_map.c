@@ -18,7 +18,7 @@ typedef int allocation_reader(eventspace_allocation *out);
 typedef struct generate_arguments {
     const char *application, *cluster, *placement;
     const char *output;
-    uint32_t processes; /* 0: not said as a number */
+    uint32_t processes;           /* 0: not said as a number */
     allocation_reader *allocated; /* NULL: not by an allocation */
     paths_spread spread;
     paths_home home;
@@ -264,16 +264,11 @@ static int generate_in_job(const generate_arguments *a)
     eventspace_job *job;
     int err = eventspace_job_open(&job, 0);
 
-    if (!err) {
+    if (!err)
         err = generate(a, eventspace_job_size(job) > 1 ? job : NULL);
-        if (err && eventspace_job_is_hushed(job)) {
-            eventspace_job_close(job);
-            return COMMAND_FAILED;
-        }
-    }
-    err = cli_end_output(err);
-    if (job)
-        eventspace_job_close(job);
+    err = err && eventspace_job_is_hushed(job) ? COMMAND_FAILED
+                                               : cli_end_output(err);
+    eventspace_job_close(job);
     return err;
 }
 

@@ -299,7 +299,7 @@ static int launch_in_job(run_arguments *arguments)
     int code;
 
     if (eventspace_job_open(&job, arguments->start_within_ms) != 0)
-        return cli_fail();
+        return eventspace_job_is_hushed(NULL) ? COMMAND_FAILED : cli_fail();
     if (eventspace_job_rank(job) == 0 &&
         check_before(arguments->launch.map_file) != COMMAND_OK) {
         eventspace_job_fail(job, PASTSET_EMAP);
