@@ -279,6 +279,11 @@ uint32_t eventspace_job_size(const eventspace_job *job)
     return job->size;
 }
 
+uint32_t eventspace__job_wait_ms(const eventspace_job *job)
+{
+    return job->wait_ms;
+}
+
 bool eventspace_job_is_hushed(const eventspace_job *job)
 {
     if (job)

@@ -42,6 +42,8 @@ int eventspace__job_get(eventspace_job *job, uint32_t rank, const char *key,
 /* All tasks have found the same error in what they have heard. Returns `err`.
  */
 int eventspace__job_all_fail(eventspace_job *job, int err);
+/* For each round. */
+uint32_t eventspace__job_wait_ms(const eventspace_job *job);
 /* Nothing more is exchanged: the server expects no more of this task than that
  * it ends. */
 void eventspace__job_leave(eventspace_job *job);

@@ -31,8 +31,8 @@
 #define MACHINE_BYTES 100
 #define HOST_BYTES 80
 /* A network file system may show late what another machine has made. */
-#define LOOKS 100
-#define LOOK_NS 100000000
+#define SEE_MS 10000
+#define LOOK_MS 50
 
 _Static_assert(sizeof(((launch_meeting *)0)->open_key) ==
                        crypto_box_PUBLICKEYBYTES &&
@@ -236,12 +236,16 @@ static bool is_ours(const char *directory, const paths_map *map)
 static int directory_see(const launch_meeting *m, const char *directory,
                          const paths_map *map)
 {
-    const struct timespec pause = {.tv_nsec = LOOK_NS};
+    const struct timespec pause = {.tv_nsec = LOOK_MS * 1000000L};
+    uint32_t left = eventspace__job_wait_ms(m->job) / 2; /* others wait, too */
     char host[HOST_BYTES] = "?";
 
-    for (int i = 0; i < LOOKS; i++) {
+    for (left = left < SEE_MS ? left : SEE_MS;;
+         left -= left < LOOK_MS ? left : LOOK_MS) {
         if (is_ours(directory, map))
             return 0;
+        if (left == 0)
+            break;
         nanosleep(&pause, NULL);
     }
     gethostname(host, sizeof(host) - 1);

@@ -81,9 +81,9 @@ kills() {
         rm -rf RUN
         # Ends by itself when nothing was killed.
         timeout 60 "$@" "$eventspace" run "$PWD/long.dot" --output "$PWD/RUN" \
-            --start-within 5s -- "$bin/gsum" run --rounds 200000 >all 2>&1 &
+            --start-within 5s -- "$bin/gsum" run --rounds 5000 >all 2>&1 &
         job=$!
-        sleep "0.$(printf %03d $((seed / 65536 % 600)))"
+        sleep "0.$(printf %03d $((seed / 65536 % 500)))"
         if [ $((i % 2)) -eq 0 ]; then
             pids=$(ours "$eventspace run .*$PWD/")
         else
