@@ -107,7 +107,7 @@ check "and knows which are on one machine" generated "cluster=n2" 2 \
 check "also in turn" generated "cluster=n2" 2 salloc -Q -N3 -n5 -m cyclic
 check "or where tasks are" generated "cluster=n2" 2 srun -N4 -n6 --mpi=pmix
 
-# The script of docs/jobs.md, but for where things are.
+# As in docs/jobs.md.
 batch() {
     rm -rf RUN map.dot
     cat >job.sh <<SCRIPT
