@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "eventspace/launch/job_internal.h"
 #include "pastset/status.h"
 
 #define TASKS_MAX 100000 /* what no machine room has: a mistake */
@@ -308,9 +309,9 @@ int eventspace_allocation_job(eventspace_allocation *out, eventspace_job *job)
 
     *out = (eventspace_allocation){.count = 0};
     gethostname(host, sizeof(host) - 1);
-    err = eventspace_job_exchange(job, node ? node : host);
+    err = eventspace__job_exchange(job, node ? node : host);
     for (uint32_t i = 0; i < eventspace_job_size(job) && !err; i++)
-        err = add(out, eventspace_job_text(job, i));
+        err = add(out, eventspace__job_text(job, i));
     if (err)
         eventspace_allocation_fini(out);
     return err;

@@ -27,7 +27,7 @@ int eventspace_allocation_slurm(eventspace_allocation *out);
  * Errors as above, and PASTSET_EIO. */
 int eventspace_allocation_mpirun(eventspace_allocation *out);
 /* Of a job whose tasks are there already: each says where it is.
- * Errors: those of eventspace_job_exchange, PASTSET_ENOMEM. */
+ * Errors: PASTSET_EAPP, PASTSET_ETIMEDOUT, PASTSET_EHOST, PASTSET_ENOMEM. */
 int eventspace_allocation_job(eventspace_allocation *out, eventspace_job *job);
 void eventspace_allocation_fini(eventspace_allocation *allocation);
 

@@ -9,7 +9,6 @@
  * left alone until the process ends. */
 #include "eventspace/launch/job_internal.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -63,28 +62,6 @@ static int server_choose(const job_server **out)
             "them by `srun --mpi=pmix` or `srun --mpi=pmi2`; `srun --mpi=list` "
             "shows what there is",
             getenv("SLURM_PROCID"), srun_tasks());
-    return 0;
-}
-
-int eventspace__job_library_load(const char *library, const char *package,
-                                 const job_symbol *symbols, size_t count)
-{
-    /* Global: PMIx opens parts of its own that look for its functions. */
-    void *handle = dlopen(library, RTLD_NOW | RTLD_GLOBAL);
-
-    if (!handle)
-        return pastset_fail(PASTSET_ENOENT,
-                            "this is a task of a parallel job, and the library "
-                            "to talk to the other tasks is missing: install "
-                            "the package %s (%s)",
-                            package, dlerror());
-    for (size_t i = 0; i < count; i++) {
-        void *at = dlsym(handle, symbols[i].name);
-        if (!at)
-            return pastset_fail(PASTSET_ENOENT, "%s has no function %s",
-                                library, symbols[i].name);
-        memcpy(symbols[i].pointer, &at, sizeof(at));
-    }
     return 0;
 }
 
@@ -175,7 +152,7 @@ static int round_make(eventspace_job *job, char sign, const char *text)
     return call(job, meet, job->wait_ms);
 }
 
-int eventspace_job_exchange(eventspace_job *job, const char *text)
+int eventspace__job_exchange(eventspace_job *job, const char *text)
 {
     int err = round_make(job, '+', text);
 
@@ -184,7 +161,7 @@ int eventspace_job_exchange(eventspace_job *job, const char *text)
             continue;
         job->failed = true;
         err = pastset_fail(PASTSET_EAPP, "task %u of %u tasks: %s", i,
-                           job->size, eventspace_job_text(job, i));
+                           job->size, eventspace__job_text(job, i));
     }
     return err;
 }
@@ -205,7 +182,7 @@ int eventspace__job_all_fail(eventspace_job *job, int err)
     return err;
 }
 
-const char *eventspace_job_text(const eventspace_job *job, uint32_t rank)
+const char *eventspace__job_text(const eventspace_job *job, uint32_t rank)
 {
     const char *text = job->texts[rank];
 

@@ -36,12 +36,6 @@ int eventspace_job_open(eventspace_job **out, uint32_t wait_ms);
 uint32_t eventspace_job_rank(const eventspace_job *job); /* from 0 */
 uint32_t eventspace_job_size(const eventspace_job *job);
 
-/* A round. Longer texts are cut.
- * Errors, of which the job has failed: PASTSET_EAPP (a task cannot go on; the
- * text says which one and why), PASTSET_ETIMEDOUT, PASTSET_EHOST. */
-int eventspace_job_exchange(eventspace_job *job, const char *text);
-/* What a task said in the last round. */
-const char *eventspace_job_text(const eventspace_job *job, uint32_t rank);
 /* A round in which this task says that it cannot go on, because of the error
  * `err` of this thread. Returns `err`, with its text. */
 int eventspace_job_fail(eventspace_job *job, int err);

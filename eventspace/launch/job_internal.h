@@ -23,6 +23,8 @@ typedef struct job_server {
 
 extern const job_server eventspace__job_pmix, eventspace__job_pmi2;
 
+/* --- job_library.c --- */
+
 /* A function of a library, and the pointer that it is to be stored in. */
 typedef struct job_symbol {
     const char *name;
@@ -35,6 +37,12 @@ int eventspace__job_library_load(const char *library, const char *package,
 
 /* --- job.c --- */
 
+/* A round. Longer texts are cut.
+ * Errors, of which the job has failed: PASTSET_EAPP (a task cannot go on; the
+ * text says which one and why), PASTSET_ETIMEDOUT, PASTSET_EHOST. */
+int eventspace__job_exchange(eventspace_job *job, const char *text);
+/* What a task said in the last round. */
+const char *eventspace__job_text(const eventspace_job *job, uint32_t rank);
 /* Besides what a round gives to all: what others get after the next one. */
 int eventspace__job_put(eventspace_job *job, const char *key, const char *text);
 int eventspace__job_get(eventspace_job *job, uint32_t rank, const char *key,

@@ -72,8 +72,9 @@ typedef struct greeting {
 static int greeting_read(greeting *out, const eventspace_job *job,
                          uint32_t rank)
 {
-    if (sscanf(eventspace_job_text(job, rank), "%99s %" SCNx64 " %64s %79[^\n]",
-               out->machine, &out->digest, out->open_key, out->host) == 4)
+    if (sscanf(eventspace__job_text(job, rank),
+               "%99s %" SCNx64 " %64s %79[^\n]", out->machine, &out->digest,
+               out->open_key, out->host) == 4)
         return 0;
     return pastset_fail(PASTSET_EPROTO,
                         "task %u is of another version of EventSpace", rank);
@@ -141,7 +142,7 @@ int eventspace__meet_begin(launch_meeting *m, eventspace_job *job,
     host[sizeof(host) - 1] = '\0';
     snprintf(text, sizeof(text), "%s %" PRIx64 " %s %s", machine,
              paths_map_digest(map), digits, host);
-    err = eventspace_job_exchange(job, text);
+    err = eventspace__job_exchange(job, text);
     return err ? err : greetings_take(m, key);
 }
 
@@ -158,7 +159,7 @@ int eventspace__meet_listen_at(const launch_meeting *m,
 
 static int address_take(const launch_meeting *m, paths_map *map, uint32_t rank)
 {
-    const char *text = eventspace_job_text(m->job, rank);
+    const char *text = eventspace__job_text(m->job, rank);
     paths_address parsed = {.port = 0};
     int err = paths_address_parse(&parsed, text);
 
@@ -194,7 +195,7 @@ static int key_take(launch_meeting *m, uint8_t *key)
 int eventspace__meet_addresses(launch_meeting *m, paths_map *map,
                                const char *mine, uint8_t *key)
 {
-    int err = eventspace_job_exchange(m->job, mine);
+    int err = eventspace__job_exchange(m->job, mine);
 
     for (uint32_t i = 0; i < map->process_count && !err; i++)
         err = address_take(m, map, i);
@@ -260,11 +261,11 @@ static int directory_see(const launch_meeting *m, const char *directory,
 int eventspace__meet_directory(launch_meeting *m, const char *directory,
                                const paths_map *map)
 {
-    int err = eventspace_job_exchange(m->job, "made");
+    int err = eventspace__job_exchange(m->job, "made");
 
     if (!err && m->rank != 0)
         err = directory_see(m, directory, map);
     if (!err)
-        err = eventspace_job_exchange(m->job, "seen");
+        err = eventspace__job_exchange(m->job, "seen");
     return err;
 }

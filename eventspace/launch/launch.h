@@ -105,7 +105,8 @@ typedef struct eventspace_launch_options {
  * PASTSET_EINVAL (also: a job has more or fewer tasks than the map has
  * processes), PASTSET_ENOENT (no such process, no such program),
  * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
- * PASTSET_ENOMEM, and those of eventspace_job_exchange. */
+ * PASTSET_ENOMEM, PASTSET_EAPP (another task of the
+ * job cannot go on), PASTSET_ETIMEDOUT (one has not come). */
 int eventspace_launch(const eventspace_launch_options *options, int *exit_code);
 
 /* Raises the limit of open files to what this process may have: connections of

@@ -50,7 +50,7 @@ void eventspace__place_leave(launch_place *place);
 /* --- job_meet.c, host_address.c --- */
 
 /* The launchers of a job: all call these functions in their order. An error is
- * one that the others know (eventspace_job_exchange), or that they are to be
+ * one that the others know (eventspace__job_exchange), or that they are to be
  * told (eventspace_job_fail). */
 typedef struct launch_meeting {
     eventspace_job *job;

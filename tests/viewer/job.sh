@@ -27,8 +27,14 @@ same_as_alone() {
     "$@" "$eventspace" run "river$tasks.dot" --output RUN -- \
         "$bin/river" run >out 2>err || { cat out err; return 1; }
     sed '1s/, [0-9.]* s$//' out | diff "expected$tasks" - &&
-        "$eventspace" info RUN --format=csv >info &&
-        [ "$(grep -c ',*finished,' info)" -eq "$tasks" ] || { cat info; return 1; }
+        finished "$tasks"
+}
+
+finished() { # PROCESSES
+    "$eventspace" info RUN --format=csv >info.csv || return 1
+    [ "$(grep -c ",finished," info.csv)" -eq "$1" ] && return 0
+    cat info.csv
+    return 1
 }
 
 # fails COMMAND...: with a failing exit code; what it says is in `all`.
@@ -62,10 +68,10 @@ none_left() {
 # Whatever there is can be read.
 is_readable() {
     [ -e RUN/pathmap.dot ] || return 0
-    "$eventspace" info RUN >info 2>&1 || { cat info; return 1; }
+    "$eventspace" info RUN >info.out 2>&1 || { cat info.out; return 1; }
     for view in pending communication; do
-        "$eventspace" view RUN $view >view 2>&1 ||
-            says "no events" view || return 1
+        "$eventspace" view RUN $view >view.out 2>&1 ||
+            says "no events" view.out || return 1
     done
 }
 
@@ -90,7 +96,9 @@ kills() {
             pids=$(ours "$bin/gsum run")
         fi
         pid=$(echo "$pids" | sed -n "$((seed / 1024 % 4 + 1))p")
-        [ -z "$pid" ] || { kill -KILL "$pid" 2>/dev/null && hits=$((hits + 1)); }
+        if [ -n "$pid" ] && kill -KILL "$pid" 2>/dev/null; then
+            hits=$((hits + 1))
+        fi
         wait $job
         code=$?
         [ $code -ne 124 ] || { echo "kill $i: did not end"; cat all; return 1; }
@@ -99,7 +107,11 @@ kills() {
             cat all
             return 1
         }
-        none_left && is_readable || { echo "kill $i"; cat all; return 1; }
+        if ! none_left || ! is_readable; then
+            echo "kill $i"
+            cat all
+            return 1
+        fi
     done
     echo "$hits of $count were hit" >&3
 }

@@ -35,8 +35,8 @@ check "4 tasks of MPICH" same_as_alone 4 mpirun.mpich -n 4
 # --- what others can see ---
 
 unseen() {
-    # shellcheck disable=SC2016 # the processes' own
     rm -rf RUN seen && mkdir seen
+    # shellcheck disable=SC2016 # the processes' own
     open_mpi 2 "$eventspace" run river2.dot --output RUN -- sh -c '
         for pid in $$ $PPID; do
             cat /proc/$pid/cmdline /proc/$pid/environ
@@ -45,11 +45,11 @@ unseen() {
             >seen/$EVENTSPACE_PROCESS.key
         exit 1' >out 2>&1
     key=$(cat seen/h0.key)
-    [ ${#key} -eq 64 ] && [ "$key" = "$(cat seen/h1.key)" ] || {
+    if [ ${#key} -ne 64 ] || [ "$key" != "$(cat seen/h1.key)" ]; then
         echo "no key: '$key'"
         cat out
         return 1
-    }
+    fi
     ! grep -i -e "$key" seen/h0 seen/h1
 }
 check "all have the key; none shows it by its arguments or environment" unseen
@@ -77,8 +77,10 @@ check "with --alone, one task starts all" alone
 once() { # PATTERN ARGUMENTS...
     pattern=$1
     shift
-    fails open_mpi 4 "$eventspace" run "$@" &&
-        [ "$(grep -c "$pattern" all)" -eq 1 ] || { cat all; return 1; }
+    fails open_mpi 4 "$eventspace" run "$@" || return 1
+    [ "$(grep -c "$pattern" all)" -eq 1 ] && return 0
+    cat all
+    return 1
 }
 mkdir used && touch used/precious
 check "a map that is not there is said once" once "none.dot: cannot open it" \

@@ -1,4 +1,4 @@
-# shellcheck shell=sh
+# shellcheck shell=sh disable=SC2034 # read with `.`
 # slurm.sh - a Slurm of four nodes on this machine, for tests; read with `.`.
 #
 #     slurm_start FOLDER   0: `srun` and its likes find it; 1: `slurm_why` says
@@ -72,7 +72,6 @@ PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=10
 CONF
     # Control groups are this machine's and not this test's.
     echo "CgroupPlugin=cgroup/v1" >"$slurm_folder/cgroup.conf"
-    # Where Slurm looks for the PMIx plugin's sockets is TmpFS.
     dd if=/dev/urandom of="$slurm_folder/munge.key" bs=128 count=1 2>/dev/null
     chmod 600 "$slurm_folder/munge.key"
 }
