@@ -15,7 +15,7 @@
 #include "eventspace/launch/job_internal.h"
 #include "pastset/status.h"
 
-#define TASKS_MAX 100000 /* what no machine room has: a mistake */
+#define TASKS_MAX 10000 /* as many processes as a generated map may have */
 #define NAME_BYTES 256
 #define BRACKETS_MAX 8
 
@@ -157,7 +157,7 @@ static int counts_read(uint32_t *counts, uint32_t machines, const char *what,
             if (*end++ != ')')
                 return not_read(what, text);
         }
-        if ((*end != ',' && *end) || tasks > TASKS_MAX ||
+        if ((*end != ',' && *end) || tasks == 0 || tasks > TASKS_MAX ||
             times > machines - known)
             return not_read(what, text);
         while (times-- > 0)

@@ -81,8 +81,8 @@ static int time_out(eventspace_job *job, uint32_t wait_ms)
     if (!job->open)
         return pastset_fail(PASTSET_ETIMEDOUT,
                             "the launcher of this job has not answered within "
-                            "%u s",
-                            wait_ms / 1000);
+                            "%g s",
+                            wait_ms / 1000.0);
     return pastset_fail(PASTSET_ETIMEDOUT,
                         "task %u of %u tasks has waited %g s for the others: "
                         "one of them has not started, or was killed",

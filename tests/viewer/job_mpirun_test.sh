@@ -41,6 +41,7 @@ unseen() {
         for pid in $$ $PPID; do
             cat /proc/$pid/cmdline /proc/$pid/environ
         done | tr "\0" "\n" >seen/$EVENTSPACE_PROCESS
+        cp -r "$PMIX_SERVER_TMPDIR" seen/$EVENTSPACE_PROCESS.server
         od -An -tx1 -v <&$EVENTSPACE_KEY_FD | tr -d " \n" \
             >seen/$EVENTSPACE_PROCESS.key
         exit 1' >out 2>&1
@@ -50,9 +51,23 @@ unseen() {
         cat out
         return 1
     fi
-    ! grep -i -e "$key" seen/h0 seen/h1
+    ! grep -i -e "$key" seen/h0 seen/h1 &&
+        grep -raq "eventspace.key.1" seen/h0.server &&
+        ! grep -rai -e "$key" seen/h0.server
 }
-check "all have the key; none shows it by its arguments or environment" unseen
+check "all have the key, and it is neither in arguments, environment nor server" \
+    unseen
+
+# --- options ---
+
+replaced() {
+    open_mpi 2 "$eventspace" run river2.dot --output RUN --replace --archive \
+        --key key -- "$bin/river" run >out 2>err || { cat err; return 1; }
+    finished 2 && [ -s RUN/h0.archive ] && [ -s RUN/h1.archive ]
+}
+"$eventspace" key key
+check "a run is archived, with a key that is there" replaced
+check "and replaced" replaced
 
 # --- too few, too many ---
 
@@ -200,17 +215,32 @@ generated() { # PATTERN COUNT COMMAND...
     pattern=$1
     count=$2
     shift 2
-    "$@" "$eventspace" map generate -a threads.dot --processes mpirun >out 2>err ||
+    "$@" "$eventspace" map generate -a threads.dot --processes $kind >out 2>err ||
         { cat err; return 1; }
     [ "$(grep -c "$pattern" out)" -eq "$count" ] || { cat out; return 1; }
 }
-"$bin/gsum" mapping --threads 6 >threads.dot
+kind=mpirun
+"$bin/gsum" mapping --threads 8 >threads.dot
 check "map generate has a process for each task" generated \
     "subgraph cluster_h" 3 open_mpi 3
 printf 'a slots=2 max_slots=4 # two\n\nb:2\nb\n' >hosts
 check "and for each slot of a file" generated "cluster=b" 3 env PBS_NODEFILE=hosts
 check "or of Open MPI" generated "cluster=a" 2 \
     env OMPI_MCA_orte_default_hostfile=hosts
+listed() { # LIST TASKS PATTERN COUNT
+    generated "$3" "$4" env PBS_NODEFILE= SLURM_JOB_NODELIST="$1" \
+        SLURM_TASKS_PER_NODE="$2"
+}
+kind=slurm
+check "lists of Slurm have ranges" listed 'n[1-2,07],gpu[1-2]x[01-02]' \
+    '1(x2),2,1(x4)' 'cluster=gpu[12]x0[12]\|cluster=n07' 6
+refused() { # LIST TASKS PATTERN
+    ! SLURM_JOB_NODELIST=$1 SLURM_TASKS_PER_NODE=$2 "$eventspace" map generate \
+        -a threads.dot --processes slurm >out 2>err && says "$3" err
+}
+check "one that is cut is refused" refused 'n[1-' 1 'cannot read machines=n.1-'
+check "so are tasks for other machines" refused 'n[1-3]' '2(x2)' \
+    'cannot read SLURM_TASKS_PER_NODE=2(x2)'
 without() {
     ! "$eventspace" map generate -a threads.dot --processes mpirun >out 2>err &&
         says "no list of machines for mpirun here" err
