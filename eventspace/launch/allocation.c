@@ -262,8 +262,10 @@ static int host_line_read(eventspace_allocation *out, char *line)
         if (strncmp(word, "slots=", 6) == 0)
             slots = strtoul(word + 6, NULL, 10);
     }
-    if (slots > TASKS_MAX)
-        return not_read(machine, "too many slots");
+    if (!*machine || slots > TASKS_MAX)
+        return pastset_fail(PASTSET_EINVAL,
+                            "cannot read a line of machines: it has %s",
+                            *machine ? "too many slots" : "no name");
     while (slots-- > 0 && !err)
         err = add(out, machine);
     return err;
