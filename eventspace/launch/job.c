@@ -221,6 +221,23 @@ static void *leave(void *context)
     return NULL;
 }
 
+/* Open MPI's mpirun has been seen to hang for ever when a task died while it
+ * connected: of these signals it dies a moment later. */
+static int undisturbed_come(eventspace_job *job)
+{
+    sigset_t signals, before;
+    int err;
+
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGINT);
+    sigaddset(&signals, SIGTERM);
+    sigaddset(&signals, SIGHUP);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
+    err = call(job, come, job->wait_ms);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return err;
+}
+
 int eventspace_job_open(eventspace_job **out, uint32_t wait_ms)
 {
     eventspace_job *job = calloc(1, sizeof(*job));
@@ -232,7 +249,7 @@ int eventspace_job_open(eventspace_job **out, uint32_t wait_ms)
     job->wait_ms = wait_ms ? wait_ms : EVENTSPACE_JOB_WAIT;
     err = server_choose(&job->server);
     if (!err)
-        err = call(job, come, job->wait_ms);
+        err = undisturbed_come(job);
     job->open = !err;
     if (!err) {
         job->texts = calloc(job->size, sizeof(job->texts[0]));

@@ -75,8 +75,9 @@ is_readable() {
     done
 }
 
-# kills COUNT JOB...: a task, or its process, is killed at any moment. The run
-# must end soon, whatever the moment.
+# kills COUNT JOB...: a task, or its process, is killed at any moment after
+# `begun JOB`. The run must end soon, whatever the moment.
+begun=true
 kills() {
     count=$1
     shift
@@ -89,6 +90,7 @@ kills() {
         timeout 60 "$@" "$eventspace" run "$PWD/long.dot" --output "$PWD/RUN" \
             --start-within 5s -- "$bin/gsum" run --rounds 5000 >all 2>&1 &
         job=$!
+        "$begun" $job
         sleep "0.$(printf %03d $((seed / 65536 % 500)))"
         if [ $((i % 2)) -eq 0 ]; then
             pids=$(ours "$eventspace run .*$PWD/")

@@ -167,6 +167,13 @@ ended() { # SIGNAL
 }
 check "SIGTERM to mpirun ends all" ended TERM
 check "so does SIGINT" ended INT
+# mpirun of Open MPI 4.1.4 itself hangs now and then when a task is killed while
+# it connects (PMIX ERROR: UNREACHABLE in ptl_base_connection_hdlr.c), with
+# nothing left but itself. Once there is a run directory, all have connected.
+all_connected() { # JOB
+    while [ ! -e RUN ] && kill -0 "$1" 2>/dev/null; do sleep 0.01; done
+}
+begun=all_connected
 check "10 random kills below Open MPI" kills 10 \
     mpirun.openmpi --oversubscribe -n 4
 
