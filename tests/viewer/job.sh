@@ -87,7 +87,7 @@ kills() {
         seed=$(((seed * 1103515245 + 12345) % 2147483648))
         rm -rf RUN
         # Ends by itself when nothing was killed.
-        timeout 60 "$@" "$eventspace" run "$PWD/long.dot" --output "$PWD/RUN" \
+        timeout -k 5 60 "$@" "$eventspace" run "$PWD/long.dot" --output "$PWD/RUN" \
             --start-within 5s -- "$bin/gsum" run --rounds 5000 >all 2>&1 &
         job=$!
         "$begun" $job
