@@ -25,6 +25,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME eventspace)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# They are loaded by tasks of mpirun and srun.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libpmix2, libpmi2-0")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
     "The command eventspace, and in /usr/libexec/eventspace applications to try.")
 

@@ -104,8 +104,10 @@ static void line_print(const stream *s, const char *line, size_t bytes)
 {
     if (s->to == stderr && is_hushed(s->from->all))
         return;
-    fputs(s->from->name, s->to);
-    fputs("| ", s->to);
+    if (!s->from->all->plan->in_job) {
+        fputs(s->from->name, s->to);
+        fputs("| ", s->to);
+    }
     fwrite(line, 1, bytes, s->to);
     fputc('\n', s->to);
 }
@@ -424,9 +426,11 @@ static void others_tell(child *p, launch_end end, const char *how)
             p->name, pastset_error());
 }
 
-static bool is_of_terminal(int number)
+/* What a terminal, or srun, sends to the launcher and its processes alike. */
+static bool is_for_all(const children *all, int number)
 {
-    return number == SIGINT || number == SIGQUIT || number == SIGHUP;
+    return number == SIGINT || number == SIGQUIT || number == SIGHUP ||
+           (number == all->interrupted && all->plan->in_job);
 }
 
 /* SIGKILL is sent after SIGTERM, also to one that is dying of that. */
@@ -470,7 +474,7 @@ static void has_ended(child *p, int code, int number)
         eventspace__notice_is_due(&p->notice))
         stage_enter(all, KILL);
     if (number &&
-        (was_sent(p, number) || (all->interrupted && is_of_terminal(number))))
+        (was_sent(p, number) || (all->interrupted && is_for_all(all, number))))
         p->obeyed = number;
     else if (number && p != all->items && all->stage == RUNNING &&
              !all->plan->end_all)
@@ -662,7 +666,7 @@ static int start_all(children *all)
         if (!err)
             continue;
         start_explain(how, sizeof(how), plan->argv[0], err);
-        if (i == 0)
+        if (i == 0 && !plan->in_job)
             return pastset_fail(pastset_status_from_errno(-err), "%s", how);
         process_failed(&all->items[i], how);
         others_tell(&all->items[i], LAUNCH_FAILED, how);
@@ -716,7 +720,7 @@ static void obeyed_tell(const children *all, int number)
     }
     if (count > told)
         fprintf(stderr, " and %zu more", count - told);
-    if (is_of_terminal(number))
+    if (is_for_all(all, number))
         fprintf(stderr, ": killed by signal %d (%s), as was the launcher\n",
                 number, strsignal(number));
     else

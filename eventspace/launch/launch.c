@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "eventspace/launch/job_internal.h"
 #include "eventspace/launch/launch_internal.h"
 #include "paths/net/address.h"
 #include "eventspace/register_collectors.h"
@@ -24,7 +25,10 @@
 
 typedef struct launch {
     const eventspace_launch_options *options;
-    paths_map *map; /* with the addresses that are used */
+    paths_map *map;         /* with the addresses that are used */
+    const char *process;    /* the only one to be started here; NULL: all */
+    launch_meeting meeting; /* of a job */
+    bool met;               /* the job has come to its end */
     launch_process *processes;
     size_t process_count;
     uint8_t key[EVENTSPACE_KEY_BYTES];
@@ -60,11 +64,33 @@ static int process_refuse(const launch *l)
 
     return pastset_fail(PASTSET_ENOENT,
                         "%s: the map has no process \"%s\": it has %s%s%s",
-                        l->options->map_file, l->options->process, first,
+                        l->options->map_file, l->process, first,
                         others == 0   ? ""
                         : others == 1 ? " and "
                                       : " ... ",
                         others == 0 ? "" : l->map->processes[others].name);
+}
+
+static int task_choose(launch *l)
+{
+    const eventspace_job *job = l->options->job;
+    uint32_t tasks = eventspace_job_size(job);
+    uint32_t processes = l->map->process_count;
+
+    if (tasks != processes)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "%s has %u process%s, and this job has %u task%s: each process "
+            "needs a task of its own. Start %u task%s, or make a map by "
+            "`eventspace map generate --processes=%u`%s",
+            l->options->map_file, processes, processes == 1 ? "" : "es", tasks,
+            tasks == 1 ? "" : "s", processes, processes == 1 ? "" : "s", tasks,
+            tasks == 1 ? "; --alone starts all processes in this task" : "");
+    l->process = l->map->processes[eventspace_job_rank(job)].name;
+    if (l->options->chosen)
+        snprintf(l->options->chosen, l->options->chosen_bytes, "%s",
+                 l->process);
+    return 0;
 }
 
 /* Lists the processes to start, and makes sure that files can be named after
@@ -72,10 +98,16 @@ static int process_refuse(const launch *l)
 static int processes_choose(launch *l)
 {
     const paths_map *map = l->map;
-    const char *only = l->options->process;
+    const char *only;
     char name[PATH_MAX];
     int err = 0;
 
+    l->process = l->options->process;
+    if (l->options->job)
+        err = task_choose(l);
+    if (err)
+        return err;
+    only = l->process;
     l->processes = calloc(map->process_count, sizeof(l->processes[0]));
     if (!l->processes)
         return pastset_no_memory("for %u processes", map->process_count);
@@ -122,6 +154,8 @@ static int key_get(launch *l)
 
     if (sodium_init() < 0)
         return pastset_fail(PASTSET_EIO, "no source of random numbers");
+    if (options->job && eventspace_job_rank(options->job) != 0)
+        return 0; /* the first task gives it */
     if (options->key_file)
         return eventspace_key_load(l->key, options->key_file);
     if (options->process)
@@ -134,19 +168,32 @@ static int key_get(launch *l)
     return 0;
 }
 
+/* Where a process is to listen: at the map's address, if there is one. */
+static int listen_at(const launch *l, const paths_map_process *process,
+                     char at[PATHS_ADDRESS_TEXT], const char **out)
+{
+    *out = paths_attributes_get(&process->attributes, "address");
+    if ((*out && **out) || !l->options->job)
+        return 0;
+    *out = at;
+    return eventspace__meet_listen_at(&l->meeting, at);
+}
+
 /* Opens the sockets, and puts the addresses they got into the map. */
 static int sockets_open(launch *l)
 {
     for (size_t i = 0; i < l->process_count; i++) {
         uint32_t index = paths_map_find_process(l->map, l->processes[i].name);
         paths_map_process *process = &l->map->processes[index];
-        char actual[PATHS_ADDRESS_TEXT];
+        char actual[PATHS_ADDRESS_TEXT], at[PATHS_ADDRESS_TEXT];
+        const char *wanted;
         launch_place place;
         int err = eventspace__place_enter(&place, process);
         if (!err) {
-            err = paths_address_listen(
-                &l->processes[i].listen_fd,
-                paths_attributes_get(&process->attributes, "address"), actual);
+            err = listen_at(l, process, at, &wanted);
+            if (!err)
+                err = paths_address_listen(&l->processes[i].listen_fd, wanted,
+                                           actual);
             eventspace__place_leave(&place);
         }
         if (err)
@@ -172,12 +219,26 @@ void eventspace_files_allow_many(void)
     }
 }
 
+/* With the other launchers of the job. */
+static int addresses_exchange(launch *l)
+{
+    paths_attributes *mine =
+        &l->map->processes[eventspace_job_rank(l->options->job)].attributes;
+
+    return eventspace__meet_addresses(
+        &l->meeting, l->map, paths_attributes_get(mine, "address"), l->key);
+}
+
 static int directory_make(launch *l)
 {
     const eventspace_launch_options *options = l->options;
-    int err = eventspace__directory_prepare(options->directory, l->map,
-                                            options->process, options->replace,
-                                            &l->directory_made);
+    int err;
+
+    if (options->job && eventspace_job_rank(options->job) != 0)
+        return 0; /* the first task makes it */
+    err = eventspace__directory_prepare(options->directory, l->map,
+                                        options->process, options->replace,
+                                        &l->directory_made);
     if (!err)
         err = eventspace_run_map_save(options->directory, l->map);
     return err;
@@ -187,11 +248,28 @@ static int directory_make(launch *l)
  * finds it free. With a single process, others may be using its map. */
 static void directory_undo(const launch *l)
 {
-    if (l->options->process)
+    bool first = l->options->job && eventspace_job_rank(l->options->job) == 0;
+
+    if (l->process && (!first || l->met))
         return;
     eventspace_run_map_remove(l->options->directory);
     if (l->directory_made)
         rmdir(l->options->directory);
+}
+
+/* After it, tasks do not hear of each other by the job any more. */
+static int directory_agree(launch *l)
+{
+    int err =
+        eventspace__meet_directory(&l->meeting, l->options->directory, l->map);
+
+    if (err) {
+        directory_undo(l);
+        return err;
+    }
+    l->met = true;
+    eventspace__job_leave(l->options->job);
+    return 0;
 }
 
 /* Nobody writes any more: the files end where their data ends. Signals wait
@@ -234,6 +312,7 @@ static int start(launch *l, int *exit_code)
         .hushed = l->options->hushed,
         .archived = l->options->archived,
         .patient = l->options->patient,
+        .in_job = l->options->job != NULL,
         .end = l->options->end,
         .started = l->options->started,
         .context = l->options->context,
@@ -241,6 +320,8 @@ static int start(launch *l, int *exit_code)
     char *absolute;
     int err = directory_make(l);
 
+    if (!err && l->options->job)
+        err = directory_agree(l);
     if (err)
         return err;
     absolute = realpath(l->options->directory, NULL);
@@ -296,11 +377,21 @@ int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
     err = key_get(&l);
     if (err)
         goto done;
+    if (options->job)
+        err = eventspace__meet_begin(&l.meeting, options->job, l.map, l.key);
+    if (err)
+        goto done;
     err = sockets_open(&l);
+    if (err)
+        goto done;
+    if (options->job)
+        err = addresses_exchange(&l);
     if (err)
         goto done;
     err = start(&l, exit_code);
 done:
+    if (err && options->job && !l.met)
+        err = eventspace_job_fail(options->job, err);
     launch_fini(&l);
     return err;
 }

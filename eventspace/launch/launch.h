@@ -27,6 +27,11 @@
  * that are not there yet it waits for up to a minute after the process's start.
  * Processes are killed when the launcher dies.
  *
+ * In a job (job.h) each task is a launcher of one process. The launchers agree
+ * on addresses, which the map need not have, and on the key; the first makes
+ * the run directory; and none starts its process before all have come so far.
+ * Lines are printed without a name, which the launcher of the job puts there.
+ *
  * While processes run, the launcher handles these signals and ignores SIGPIPE.
  * It raises its limit of open files, which the processes inherit, as far as it
  * may.
@@ -39,6 +44,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "eventspace/launch/job.h"
+
 typedef struct eventspace_launch_options {
     const char *map_file;
     const char *directory; /* the run directory; must not exist, or be empty, or
@@ -49,6 +56,8 @@ typedef struct eventspace_launch_options {
                               with `process` those of that process */
     const char *process;   /* start this process only, all having addresses with
                               ports in the map; NULL: all of them */
+    eventspace_job *job;   /* start the process of this task's rank only; NULL:
+                              no job. Not with `process` */
     const char *key_file;  /* 64 hex digits; needed with `process`; NULL: a new
                               random key for this run */
     char *const *argv;     /* the program and its arguments, ended by NULL */
@@ -61,6 +70,9 @@ typedef struct eventspace_launch_options {
                       9 (Killed)"; is left alone when nothing did, and when all
                       were ended by a signal to the launcher; may be NULL */
     size_t failure_bytes;
+    char *chosen; /* of a job: becomes the name of the process, before `started`
+                     is called; may be NULL */
+    size_t chosen_bytes;
     bool hushed;   /* and from then on nothing is said of the processes, nor
                       by them on standard error: they are helpers of the
                       caller, who says it */
@@ -90,9 +102,11 @@ typedef struct eventspace_launch_options {
  * process.
  * Errors (nothing was started): PASTSET_EIO, PASTSET_EMAP (with the map's
  * first diagnostic: call paths_map_check to show them all), PASTSET_EEXIST,
- * PASTSET_EINVAL, PASTSET_ENOENT (no such process, no such program),
+ * PASTSET_EINVAL (also: a job has more or fewer tasks than the map has
+ * processes), PASTSET_ENOENT (no such process, no such program),
  * PASTSET_EFORMAT, PASTSET_EAUTH (the key file), PASTSET_ELIMIT,
- * PASTSET_ENOMEM. */
+ * PASTSET_ENOMEM, PASTSET_EAPP (another task of the
+ * job cannot go on), PASTSET_ETIMEDOUT (one has not come). */
 int eventspace_launch(const eventspace_launch_options *options, int *exit_code);
 
 /* Raises the limit of open files to what this process may have: connections of

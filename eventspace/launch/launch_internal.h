@@ -11,8 +11,10 @@
 #include <sys/types.h>
 #include <uv.h>
 
+#include "eventspace/launch/job.h"
 #include "paths/engine/process.h"
 #include "paths/map/map.h"
+#include "paths/net/address.h"
 
 #define EVENTSPACE_KEY_BYTES 32
 
@@ -45,6 +47,36 @@ int eventspace__place_enter(launch_place *place,
                             const paths_map_process *process);
 void eventspace__place_leave(launch_place *place);
 
+/* --- job_meet.c, host_address.c --- */
+
+/* The launchers of a job: all call these functions in their order. An error is
+ * one that the others know (eventspace__job_exchange), or that they are to be
+ * told (eventspace_job_fail). */
+typedef struct launch_meeting {
+    eventspace_job *job;
+    uint32_t rank;
+    bool one_machine;
+    uint8_t open_key[32], secret_key[32];
+} launch_meeting;
+
+/* All have the same map. `key` is the run's, and only looked at in the first
+ * task. */
+int eventspace__meet_begin(launch_meeting *m, eventspace_job *job,
+                           const paths_map *map, const uint8_t *key);
+/* Where the process of this task listens if the map does not say it. */
+int eventspace__meet_listen_at(const launch_meeting *m,
+                               char out[PATHS_ADDRESS_TEXT]);
+/* Puts the addresses of all processes into the map, this one's being `mine`,
+ * and gets the key. */
+int eventspace__meet_addresses(launch_meeting *m, paths_map *map,
+                               const char *mine, uint8_t *key);
+/* The first task has made the run directory, and all see it. */
+int eventspace__meet_directory(launch_meeting *m, const char *directory,
+                               const paths_map *map);
+
+/* Errors: PASTSET_ENOENT: it has none but loopback. */
+int eventspace__host_address(char out[PATHS_ADDRESS_TEXT]);
+
 /* --- children.c --- */
 
 /* A process to be started. */
@@ -69,6 +101,8 @@ typedef struct launch_plan {
     size_t failure_bytes;
     bool hushed;
     bool archived, patient;
+    bool in_job; /* started by a launcher of jobs, which says whose lines they
+                    are, and sends signals to all that it has started */
     const char *_Atomic *end;       /* may be NULL */
     void (*started)(void *context); /* may be NULL */
     void *context;

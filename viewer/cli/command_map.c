@@ -2,6 +2,8 @@
 #include "viewer/cli/command.h"
 
 #include "eventspace/instrument.h"
+#include "eventspace/launch/allocation.h"
+#include "eventspace/launch/job.h"
 #include "paths/generate/generate.h"
 #include "viewer/draw/draw.h"
 
@@ -11,10 +13,13 @@
 
 /* --- generate --- */
 
+typedef int allocation_reader(eventspace_allocation *out);
+
 typedef struct generate_arguments {
     const char *application, *cluster, *placement;
     const char *output;
-    uint32_t processes; /* 0: not said */
+    uint32_t processes;           /* 0: not said as a number */
+    allocation_reader *allocated; /* NULL: not by an allocation */
     paths_spread spread;
     paths_home home;
     const char *shape; /* NULL: not said */
@@ -36,9 +41,9 @@ static const struct argp_option generate_options[] = {
     {"cluster", 'c', "FILE", 0, "Read the machines and their links from FILE",
      0},
     {"hosts", EVENTSPACE_RENAMED, "N", OPTION_HIDDEN, "processes", 0},
-    {"processes", KEY_PROCESSES, "N", 0,
+    {"processes", KEY_PROCESSES, "N|slurm|mpirun", 0,
      "Without --cluster: use N processes h0, h1 ... on this machine (default "
-     "1)",
+     "1), or one for each task of Slurm's allocation or of mpirun",
      0},
     {"placement", KEY_PLACEMENT, "FILE", 0,
      "Read from FILE what lives on which process", 0},
@@ -90,12 +95,23 @@ static const char *read_shape(const char *text, struct argp_state *state)
         "the shape '%s' is not one of flat, hierarchical, binomial", state)];
 }
 
+static void read_processes(generate_arguments *a, const char *text,
+                           struct argp_state *state)
+{
+    a->processes = 0;
+    a->allocated = strcmp(text, "slurm") == 0    ? eventspace_allocation_slurm
+                   : strcmp(text, "mpirun") == 0 ? eventspace_allocation_mpirun
+                                                 : NULL;
+    if (!a->allocated)
+        a->processes = (uint32_t)cli_number(text, 1, PROCESSES_MAX, state);
+}
+
 static void check_generate(const generate_arguments *a,
                            struct argp_state *state)
 {
     if (!a->application)
         argp_error(state, "--application is missing");
-    if (a->cluster && a->processes)
+    if (a->cluster && (a->processes || a->allocated))
         argp_error(state, "--cluster and --processes exclude each other");
     if (a->fanout && a->shape && strcmp(a->shape, "binomial") == 0)
         argp_error(state, "--shape binomial and --fanout exclude each other");
@@ -112,7 +128,7 @@ static error_t parse_generate(int key, char *text, struct argp_state *state)
         a->cluster = text;
         return 0;
     case KEY_PROCESSES:
-        a->processes = (uint32_t)cli_number(text, 1, PROCESSES_MAX, state);
+        read_processes(a, text, state);
         return 0;
     case KEY_PLACEMENT:
         a->placement = text;
@@ -186,14 +202,31 @@ static void warn_of_idle_processes(const paths_map *map)
     free(used);
 }
 
-static int generate(const generate_arguments *a)
+/* A mapping of its tasks. */
+static int read_allocation(paths_map **out, const generate_arguments *a,
+                           eventspace_job *job)
+{
+    eventspace_allocation allocation;
+    int err = job ? eventspace_allocation_job(&allocation, job)
+                  : a->allocated(&allocation);
+
+    if (!err) {
+        err = eventspace_allocation_cluster(out, &allocation);
+        eventspace_allocation_fini(&allocation);
+    }
+    return err;
+}
+
+/* `job`: whose tasks make the map together; NULL: this command alone. */
+static int generate(const generate_arguments *a, eventspace_job *job)
 {
     paths_map *application = NULL, *cluster = NULL, *placement = NULL;
     paths_map *map = NULL;
-    int err = read_mapping(&application, a->application);
-    if (err)
+    int err = a->allocated ? read_allocation(&cluster, a, job)
+                           : read_mapping(&cluster, a->cluster);
+    if (err || (job && eventspace_job_rank(job) != 0))
         goto done;
-    err = read_mapping(&cluster, a->cluster);
+    err = read_mapping(&application, a->application);
     if (err)
         goto done;
     err = read_mapping(&placement, a->placement);
@@ -225,6 +258,20 @@ done:
     return err;
 }
 
+/* A job of one task is as good as none: it may be the shell of salloc. */
+static int generate_in_job(const generate_arguments *a)
+{
+    eventspace_job *job;
+    int err = eventspace_job_open(&job, 0);
+
+    if (!err)
+        err = generate(a, eventspace_job_size(job) > 1 ? job : NULL);
+    err = err && eventspace_job_is_hushed(job) ? COMMAND_FAILED
+                                               : cli_end_output(err);
+    eventspace_job_close(job);
+    return err;
+}
+
 static int map_generate(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -240,7 +287,9 @@ static int map_generate(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    return cli_end_output(generate(&a));
+    if (a.allocated && eventspace_job_is_there())
+        return generate_in_job(&a);
+    return cli_end_output(generate(&a, NULL));
 }
 
 /* --- instrument --- */

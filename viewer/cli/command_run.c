@@ -2,7 +2,9 @@
 #include "viewer/cli/command_archive.h"
 #include "viewer/cli/command_losses.h"
 
+#include "eventspace/launch/job.h"
 #include "eventspace/launch/launch.h"
+#include "pastset/status.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@ enum {
     KEY_SHARE,
     KEY_INTERVAL,
     KEY_WHEN_FULL,
+    KEY_ALONE,
+    KEY_START_WITHIN,
 };
 
 static const struct argp_option run_options[] = {
@@ -36,6 +40,12 @@ static const struct argp_option run_options[] = {
     {"key", 'k', "FILE", 0,
      "Read the key that all processes share from FILE, written by `eventspace "
      "key`; required with --process",
+     0},
+    {"alone", KEY_ALONE, NULL, 0,
+     "Start all processes here, also as a task of mpirun or srun", 0},
+    {"start-within", KEY_START_WITHIN, "TIME", 0,
+     "As a task of mpirun or srun, fail if the other tasks have not started "
+     "within TIME (default 1min)",
      0},
     {"key-file", EVENTSPACE_RENAMED, "FILE", OPTION_HIDDEN, "key", 0},
     {"grace", KEY_GRACE, "TIME", 0,
@@ -67,7 +77,10 @@ typedef struct run_arguments {
     command_losses losses;
     const char *_Atomic end; /* why the run is to end */
     char failure[1400];
+    char chosen[300]; /* the process of this task of a job */
     bool archive;
+    bool alone;
+    uint32_t start_within_ms;
 } run_arguments;
 
 static command_when_full read_when_full(const char *text,
@@ -159,6 +172,12 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     case KEY_END_ALL:
         options->end_all = true;
         return 0;
+    case KEY_ALONE:
+        arguments->alone = true;
+        return 0;
+    case KEY_START_WITHIN:
+        arguments->start_within_ms = cli_time_ms(text, 1, DAY_MS, state);
+        return 0;
     case KEY_ARCHIVE:
         arguments->archive = true;
         return 0;
@@ -204,6 +223,10 @@ static void observers_begin(void *context)
 {
     run_arguments *arguments = context;
 
+    if (*arguments->chosen) {
+        arguments->losses.process = arguments->chosen;
+        arguments->archiving.process = arguments->chosen;
+    }
     cli_losses_watch(&arguments->losses);
     if (arguments->archive &&
         cli_archiving_start(&arguments->archiving) != COMMAND_OK)
@@ -246,11 +269,13 @@ static int launch(run_arguments *arguments)
     options->signal = &arguments->losses.signal;
     options->failure = arguments->failure;
     options->failure_bytes = sizeof(arguments->failure);
+    options->chosen = arguments->chosen;
+    options->chosen_bytes = sizeof(arguments->chosen);
     options->started = observers_begin;
     options->ended = observers_end;
     options->context = arguments;
     err = eventspace_launch(options, &code);
-    if (err)
+    if (err && !(options->job && eventspace_job_is_hushed(options->job)))
         cli_fail();
     if (err) /* then it may not have been told the end */
         observers_end(arguments);
@@ -258,11 +283,33 @@ static int launch(run_arguments *arguments)
     if (!err)
         whole &= cli_losses_end(&arguments->losses, arguments->archive) ==
                  COMMAND_OK;
-    /* Last, where people look: what led to all the other lines. */
-    if (*arguments->failure)
+    /* Last, where people look: what led to all the other lines. A task of a job
+     * knows of its own process only. */
+    if (*arguments->failure && !options->job)
         fprintf(stderr, "eventspace: the first to fail was %s\n",
                 arguments->failure);
     return err || (!whole && code == COMMAND_OK) ? COMMAND_FAILED : code;
+}
+
+/* One of many tasks, each of which starts a process. The first one alone tells
+ * what is wrong with the map: the others find the same. */
+static int launch_in_job(run_arguments *arguments)
+{
+    eventspace_job *job;
+    int code;
+
+    if (eventspace_job_open(&job, arguments->start_within_ms) != 0)
+        return eventspace_job_is_hushed(NULL) ? COMMAND_FAILED : cli_fail();
+    if (eventspace_job_rank(job) == 0 &&
+        check_before(arguments->launch.map_file) != COMMAND_OK) {
+        eventspace_job_fail(job, PASTSET_EMAP);
+        code = COMMAND_FAILED;
+    } else {
+        arguments->launch.job = job;
+        code = launch(arguments);
+    }
+    eventspace_job_close(job);
+    return code;
 }
 
 int cli_run(int argc, char **argv)
@@ -285,6 +332,9 @@ int cli_run(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 1,
                                  &arguments))
         return COMMAND_USAGE;
+    if (!arguments.alone && !arguments.launch.process &&
+        eventspace_job_is_there())
+        return launch_in_job(&arguments);
     if (check_before(arguments.launch.map_file))
         return COMMAND_FAILED;
     return launch(&arguments);
