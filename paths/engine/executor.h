@@ -43,10 +43,11 @@ typedef enum paths_activity {
 /* "computing" and so on; "?" when it is none of them. */
 const char *paths_activity_name(uint32_t activity);
 
-/* What a front end says of its note. */
-#define PATHS_NOTE_COLLECTOR 1u /* `first` and `stage` are ids of a collector  \
-                                 */
-#define PATHS_NOTE_ANY 2u       /* any other thread may end the waiting */
+/* What a front end says of its note: `first` and `stage` are ids of a
+ * collector; any other thread may end the waiting. */
+#define PATHS_NOTE_COLLECTOR 1u
+#define PATHS_NOTE_ANY 2u
+/* Of `tag`. */
 #define PATHS_NOTE_ANY_TAG INT64_MAX
 
 /* One note. `since`, `at`: ticks of paths_process_options.ticks. */

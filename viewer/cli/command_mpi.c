@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -224,6 +225,74 @@ static int become(char **program)
     execvp(program[0], program);
     return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
                         "%s: %s", program[0], strerror(errno));
+}
+
+/* --- with its launcher --- */
+
+/* What of MPI a program names, if it is one that is linked with it. */
+static const char *launcher_of(const char *program)
+{
+    static const struct {
+        const char *library, *launcher;
+    } all[] = {{"libmpich.so", "mpiexec.mpich"},
+               {"libmpi.so", "mpirun.openmpi"}};
+    struct stat status;
+    const char *found = "mpiexec";
+    void *text = MAP_FAILED;
+    int fd = open(program, O_RDONLY | O_CLOEXEC);
+
+    if (fd >= 0 && fstat(fd, &status) == 0 && status.st_size > 0)
+        text =
+            mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+    for (size_t i = 0; text != MAP_FAILED && i < 2; i++)
+        if (memmem(text, (size_t)status.st_size, all[i].library,
+                   strlen(all[i].library)))
+            found = all[i].launcher;
+    if (text != MAP_FAILED)
+        munmap(text, (size_t)status.st_size);
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
+                   char *const *program)
+{
+    char count[24], self[PATH_MAX], output[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
+    const char *launcher = launcher_of(program[0]);
+    size_t used = 0, more = 0;
+    char **argv;
+
+    while (program[more])
+        more++;
+    argv = calloc(more + 10, sizeof(*argv));
+    if (!argv)
+        return cli_no_memory("for a program");
+    self[length > 0 ? length : 0] = 0;
+    snprintf(count, sizeof(count), "%llu", (unsigned long long)ranks);
+    snprintf(output, sizeof(output), "--output=%s", directory);
+    {
+        const char *const first[] = {launcher,
+                                     "-n",
+                                     count,
+                                     self,
+                                     "mpi",
+                                     output,
+                                     replace ? "--replace" : "--"};
+        for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
+            argv[used++] = (char *)(uintptr_t)first[i];
+    }
+    if (replace)
+        argv[used++] = (char *)(uintptr_t) "--";
+    for (size_t i = 0; i < more; i++)
+        argv[used++] = program[i];
+    execvp(launcher, argv);
+    free(argv);
+    (void)pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
+                       "%s: %s: the launcher of the MPI of %s is not there",
+                       launcher, strerror(errno), program[0]);
+    return cli_fail();
 }
 
 /* --- the command --- */

@@ -24,6 +24,7 @@ enum {
     KEY_INTERVAL,
     KEY_WHEN_FULL,
     KEY_ALONE,
+    KEY_MPI,
     KEY_START_WITHIN,
 };
 
@@ -40,6 +41,10 @@ static const struct argp_option run_options[] = {
     {"key", 'k', "FILE", 0,
      "Read the key that all processes share from FILE, written by `eventspace "
      "key`; required with --process",
+     0},
+    {"mpi", KEY_MPI, "COUNT", 0,
+     "Start an MPI program as it is, without a map, in so many processes, and "
+     "record its calls, by the launcher of its MPI and `eventspace mpi`",
      0},
     {"alone", KEY_ALONE, NULL, 0,
      "Start all processes here, also as a task of mpirun or srun", 0},
@@ -80,6 +85,7 @@ typedef struct run_arguments {
     char chosen[300]; /* the process of this task of a job */
     bool archive;
     bool alone;
+    uint64_t ranks; /* of an MPI program; 0: it is none */
     uint32_t start_within_ms;
 } run_arguments;
 
@@ -104,15 +110,17 @@ static bool is_program(const char *file)
            access(file, X_OK) == 0;
 }
 
-static void check_run(const eventspace_launch_options *options,
-                      struct argp_state *state)
+static void check_run(const run_arguments *arguments, struct argp_state *state)
 {
-    if (!options->map_file)
+    const eventspace_launch_options *options = &arguments->launch;
+
+    if (!options->map_file && !arguments->ranks)
         argp_error(state, "the map is missing");
-    else if (strcmp(options->map_file, "-") == 0)
+    else if (options->map_file && strcmp(options->map_file, "-") == 0)
         argp_error(state, "the map must be a file, as each process reads it: "
                           "write it to one with --output");
-    else if (!options->argv && is_program(options->map_file))
+    else if (!options->argv && !arguments->ranks &&
+             is_program(options->map_file))
         argp_error(state,
                    "the map is missing: '%s' is a program. `eventspace map "
                    "generate` makes a map; then run `eventspace run MAP "
@@ -130,10 +138,12 @@ static void check_run(const eventspace_launch_options *options,
 
 /* The first argument is the map; the second is the program, and all that
  * follows it is the program's. */
-static void take_argument(eventspace_launch_options *options, char *text,
+static void take_argument(run_arguments *arguments, char *text,
                           struct argp_state *state)
 {
-    if (!options->map_file) {
+    eventspace_launch_options *options = &arguments->launch;
+
+    if (!options->map_file && !arguments->ranks) {
         options->map_file = text;
         return;
     }
@@ -172,6 +182,11 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
     case KEY_END_ALL:
         options->end_all = true;
         return 0;
+    case KEY_MPI:
+        if (paths_parse_number(text, &arguments->ranks) ||
+            arguments->ranks == 0 || arguments->ranks > 1000000)
+            argp_error(state, "--mpi=%s: give a number of processes", text);
+        return 0;
     case KEY_ALONE:
         arguments->alone = true;
         return 0;
@@ -195,10 +210,10 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         arguments->archive = true;
         return 0;
     case ARGP_KEY_ARG:
-        take_argument(options, text, state);
+        take_argument(arguments, text, state);
         return 0;
     case ARGP_KEY_END:
-        check_run(options, state);
+        check_run(arguments, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
@@ -332,6 +347,9 @@ int cli_run(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 1,
                                  &arguments))
         return COMMAND_USAGE;
+    if (arguments.ranks)
+        return cli_mpi_launch(arguments.ranks, arguments.launch.directory,
+                              arguments.launch.replace, arguments.launch.argv);
     if (!arguments.alone && !arguments.launch.process &&
         eventspace_job_is_there())
         return launch_in_job(&arguments);
