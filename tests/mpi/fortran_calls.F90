@@ -270,6 +270,7 @@ subroutine requests
   ! Where there is nothing to wait for.
   none = MPI_REQUEST_NULL
   DO_(MPI_Wait)(none(1), MPI_STATUS_IGNORE, ie)
+  DO_(MPI_Startall)(0, none, ie)
   DO_(MPI_Waitall)(0, none, MPI_STATUSES_IGNORE, ie)
   DO_(MPI_Waitall)(4, none, MPI_STATUSES_IGNORE, ie)
   DO_(MPI_Waitany)(0, none, n, MPI_STATUS_IGNORE, ie)
@@ -326,15 +327,15 @@ end subroutine
 ! --- collectives ---
 
 #ifdef USE_F08
-subroutine own_op(in, inout, n, datatype)
+subroutine own_op(in, result, n, datatype)
   use mpi_f08
   use, intrinsic :: iso_c_binding
-  type(c_ptr), value :: in, inout
+  type(c_ptr), value :: in, result
   integer :: n
   type(MPI_Datatype) :: datatype
   integer, pointer :: a(:), b(:)
   call c_f_pointer(in, a, (/ n /))
-  call c_f_pointer(inout, b, (/ n /))
+  call c_f_pointer(result, b, (/ n /))
   b = a + b
 end subroutine
 #else
