@@ -24,8 +24,6 @@
 
 #include "mpi/interpose.h"
 
-_Thread_local mpi_note mpi__note;
-
 /* --- what a way leads to --- */
 
 /* Beginning a way that was not gone before. */
@@ -73,33 +71,46 @@ void *mpi__way_to(mpi_way *way)
 
 /* --- the symbols --- */
 
+/* An instruction in each line. */
+/* clang-format off */
+
 #define BEGIN(symbol)                                                          \
-    ".pushsection .text\n"                                                     \
-    ".balign 16\n"                                                             \
-    ".type " #symbol ", %function\n" #symbol ":\n"
+    "    .pushsection .text\n"                                                 \
+    "    .balign 16\n"                                                         \
+    "    .type " #symbol ", %function\n"                                       \
+    #symbol ":\n"                                                              \
+    "    .cfi_startproc\n"
 #define END(symbol)                                                            \
-    ".size " #symbol ", . - " #symbol "\n"                                     \
-    ".popsection\n"
+    "    .cfi_endproc\n"                                                       \
+    "    .size " #symbol ", . - " #symbol "\n"                                 \
+    "    .popsection\n"
 
 #if defined(__x86_64__)
 
-/* %r10 and %r11 are free; the way is in %r11. */
-#define NOTE "    movq mpi__note@gottpoff(%rip), %r10\n"
+/* r10 and r11 are free; the way is in r11. */
+#define NOTE                                                                   \
+    "    movq mpi__note@gottpoff(%rip), %r10\n"
+#define WAY(symbol)                                                            \
+    "    leaq mpi__way_" #symbol "(%rip), %r11\n"
 #define ENTRY(symbol, call)                                                    \
-    NOTE "    leaq mpi__way_P" #call "(%rip), %r11\n"                          \
-         "    movq %r11, %fs:(%r10)\n"                                         \
-         "    movq (%rsp), %r11\n"                                             \
-         "    movq %r11, %fs:8(%r10)\n"                                        \
-         "    leaq mpi__way_" #symbol "(%rip), %r11\n"                         \
-         "    jmp *(%r11)\n"
+    NOTE                                                                       \
+    WAY(P##call)                                                               \
+    "    movq %r11, %fs:(%r10)\n"                                              \
+    "    movq (%rsp), %r11\n"                                                  \
+    "    movq %r11, %fs:8(%r10)\n"                                             \
+    WAY(symbol)                                                                \
+    "    jmp *(%r11)\n"
 #define FORK(call)                                                             \
-    NOTE "    leaq mpi__way_P" #call "(%rip), %r11\n"                          \
-         "    cmpq %r11, %fs:(%r10)\n"                                         \
-         "    je " #call "\n"                                                  \
-         "    jmp *(%r11)\n"
+    NOTE                                                                       \
+    WAY(P##call)                                                               \
+    "    cmpq %r11, %fs:(%r10)\n"                                              \
+    "    je " #call "\n"                                                       \
+    "    jmp *(%r11)\n"
 
-__asm__(".hidden mpi__way_open\n"
-        ".globl mpi__way_open\n" BEGIN(mpi__way_open) /* as they were */
+/* All that may be arguments is as it was when it goes on. */
+__asm__("    .hidden mpi__way_open\n"
+        "    .globl mpi__way_open\n"
+        BEGIN(mpi__way_open)
         "    pushq %rax\n"
         "    pushq %rdi\n"
         "    pushq %rsi\n"
@@ -107,6 +118,7 @@ __asm__(".hidden mpi__way_open\n"
         "    pushq %rcx\n"
         "    pushq %r8\n"
         "    pushq %r9\n"
+        "    .cfi_def_cfa_offset 64\n"
         "    movq %r11, %rdi\n"
         "    call mpi__way_to\n"
         "    movq %rax, %r11\n"
@@ -117,9 +129,11 @@ __asm__(".hidden mpi__way_open\n"
         "    popq %rsi\n"
         "    popq %rdi\n"
         "    popq %rax\n"
-        "    jmp *%r11\n" END(mpi__way_open));
+        "    .cfi_def_cfa_offset 8\n"
+        "    jmp *%r11\n"
+        END(mpi__way_open));
 
-#elif defined(__aarch64__)
+#else /* __aarch64__: mpi/CMakeLists.txt */
 
 /* x16 and x17 are free; the way is in x17. */
 #define NOTE                                                                   \
@@ -130,20 +144,31 @@ __asm__(".hidden mpi__way_open\n"
     "    adrp x17, mpi__way_" #symbol "\n"                                     \
     "    add x17, x17, #:lo12:mpi__way_" #symbol "\n"
 #define ENTRY(symbol, call)                                                    \
-    NOTE "    add x16, x16, x17\n" WAY(                                        \
-        P##call) "    stp x17, x30, [x16]\n" WAY(symbol) "    ldr x16, "       \
-                                                         "[x17]\n"             \
-                                                         "    br x16\n"
+    NOTE                                                                       \
+    "    add x16, x16, x17\n"                                                  \
+    WAY(P##call)                                                               \
+    "    stp x17, x30, [x16]\n"                                                \
+    WAY(symbol)                                                                \
+    "    ldr x16, [x17]\n"                                                     \
+    "    br x16\n"
 #define FORK(call)                                                             \
-    NOTE "    ldr x16, [x16, x17]\n" WAY(P##call) "    cmp x16, x17\n"         \
-                                                  "    b.ne 1f\n"              \
-                                                  "    b " #call "\n"          \
-                                                  "1:  ldr x16, [x17]\n"       \
-                                                  "    br x16\n"
+    NOTE                                                                       \
+    "    ldr x16, [x16, x17]\n"                                                \
+    WAY(P##call)                                                               \
+    "    cmp x16, x17\n"                                                       \
+    "    b.ne 1f\n"                                                            \
+    "    b " #call "\n"                                                        \
+    "1:  ldr x16, [x17]\n"                                                     \
+    "    br x16\n"
 
-__asm__(".hidden mpi__way_open\n"
-        ".globl mpi__way_open\n" BEGIN(mpi__way_open) /* as they were */
+/* All that may be arguments is as it was when it goes on. */
+__asm__("    .hidden mpi__way_open\n"
+        "    .globl mpi__way_open\n"
+        BEGIN(mpi__way_open)
         "    stp x29, x30, [sp, #-96]!\n"
+        "    .cfi_def_cfa_offset 96\n"
+        "    .cfi_offset 29, -96\n"
+        "    .cfi_offset 30, -88\n"
         "    stp x0, x1, [sp, #16]\n"
         "    stp x2, x3, [sp, #32]\n"
         "    stp x4, x5, [sp, #48]\n"
@@ -158,11 +183,15 @@ __asm__(".hidden mpi__way_open\n"
         "    ldp x2, x3, [sp, #32]\n"
         "    ldp x0, x1, [sp, #16]\n"
         "    ldp x29, x30, [sp], #96\n"
-        "    br x16\n" END(mpi__way_open));
+        "    .cfi_restore 29\n"
+        "    .cfi_restore 30\n"
+        "    .cfi_def_cfa_offset 0\n"
+        "    br x16\n"
+        END(mpi__way_open));
 
-#else
-#error "fortran.c: write ENTRY and FORK for this processor"
 #endif
+
+/* clang-format on */
 
 /* Assembly code refers to them by name. */
 #define MPI_WAY(symbol, call)                                                  \

@@ -34,6 +34,7 @@ eventspace_recorder *mpi__recorder;
 uint32_t mpi__rank, mpi__size;
 bool mpi__is_threaded;
 _Thread_local mpi_self *mpi__self;
+_Thread_local mpi_note mpi__note;
 
 static struct {
     _Atomic bool is_on;   /* MPI_Pcontrol may switch it off */
