@@ -40,7 +40,8 @@ end subroutine
 `);
 output([fc, '-g', '-shared', '-fPIC', 'ring.f90', '-o', 'libring.so']);
 output([cc, '-g', 'later.c', '-ldl', '-o', 'later']);
-output([launcher, '-n', '2', eventspace, 'mpi', '--output=RUN', '--', './later']);
+output([launcher, '-n', '2', eventspace, 'mpi', '--output=RUN', '--',
+  './later']);
 
 // Where it stands is not compared: it is not known of each library that is
 // loaded later.

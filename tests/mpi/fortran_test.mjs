@@ -17,9 +17,9 @@ const [bin, compiler, launcher, ranks, counts, source, option] =
 const eventspace = resolve(bin, 'eventspace');
 const program = join(folder, 'program');
 
-// Lines are long, and arguments of all types are passed as one. gfortran 12 says
-// of a call that it stands at the end of its procedure if that sets a variable
-// of the stack; so there are none.
+// Lines are long, and arguments of all types are passed as one. gfortran 12
+// says of a call that sets a variable of the stack that it stands where its
+// procedure begins or ends; so there are none of these.
 output([compiler, '-g', '-O0', '-fno-automatic',
   '-ffree-line-length-none', '-ffixed-line-length-none',
   '-fallow-argument-mismatch', '-w',
@@ -74,4 +74,5 @@ assert.deepEqual(
   sent.sort());
 
 const total = [...made.values()].reduce((a, b) => a + b, 0);
-console.log(`${total} calls in ${made.size} places, ${messages.length} messages`);
+console.log(
+  `${total} calls in ${made.size} places, ${messages.length} messages`);

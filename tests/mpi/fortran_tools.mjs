@@ -1,5 +1,6 @@
-// fortran_tools.mjs - what the tests of programs in Fortran share: a folder that
-// goes with the test, and programs that must succeed in it.
+// fortran_tools.mjs - what the tests of programs in Fortran share: a folder
+// that goes with the test, programs that must succeed in it, and what calls a
+// run has.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'child_process';
 import {mkdtempSync, rmSync} from 'fs';
@@ -21,24 +22,24 @@ export function output(words, cwd = folder) {
   return done.stdout;
 }
 
-// Names of collectors, with the call of each event at them once: an event at a
-// collector of a place, so without those of sites, of which each call has one
-// more. A call that receives several messages has an event for each of them. One
-// place may have several collectors, which are numbered.
+// How often each thread made each call at each place. An event is at the
+// collector of a place or at that of a site, which has one of the same call. A
+// call that receives several messages has an event for each of them. One place
+// may have several collectors, which are numbered.
 export function callsOf(eventspace, run) {
   const seen = new Map();
-  const times = new Set();
   const rows = JSON.parse(output([eventspace, 'sql', '--format=json', run,
-    `select e.thread, e.start_ticks, c.name from event e
-     join collector c on c.id = e.collector`]));
-  for (const {thread, start_ticks: start, name} of rows) {
+    `select thread, name, count(*) count from
+       (select e.thread, min(c.name) name from event e
+        join collector c on c.id = e.collector
+        where c.name not like '%: at MPI_%'
+        group by e.thread, e.start_ticks)
+     group by thread, name`]));
+  for (const {thread, name, count} of rows) {
     const [, call, place] =
-      /^rank_\d+: (MPI_\w+)?.*?(?: at (\S+))?(?: \(\d+\))?$/.exec(name);
-    if (!call || times.has(`${thread} ${start}`))
-      continue;
-    times.add(`${thread} ${start}`);
+      /^rank_\d+: (MPI_\w+).*?(?: at (\S+))?(?: \(\d+\))?$/.exec(name);
     const key = `${thread} ${call.toLowerCase()} ${place}`;
-    seen.set(key, (seen.get(key) ?? 0) + 1);
+    seen.set(key, (seen.get(key) ?? 0) + count);
   }
   return seen;
 }
