@@ -19,5 +19,6 @@
         return outcome;                                                        \
     }
 #define OWN(name)
+#define OLD(name)
 
 #include "mpi/calls.def"

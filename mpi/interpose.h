@@ -15,6 +15,7 @@
  *     requests.c  what has been started and is not completed
  *     words.c     what calls mean
  *     calls.c     the functions
+ *     fortran.c   how calls of Fortran come there
  *
  * No message is sent for it between processes of the program, and on the way of
  * a call whose place is known there is no lock, no allocation and no system
@@ -51,9 +52,11 @@
 typedef enum mpi_call_number {
 #define CALL(name, parameters, arguments, word, roles) MPI__CALL_##name,
 #define OWN(name) MPI__CALL_##name,
+#define OLD(name) MPI__CALL_##name,
 #include "mpi/calls.def"
 #undef CALL
 #undef OWN
+#undef OLD
     MPI__CALLS
 } mpi_call_number;
 
@@ -171,6 +174,40 @@ void mpi__comm_freed(uint64_t handle);
 /* Whether the handle is still that of this one. */
 bool mpi__comm_is(const mpi_comm *comm, uint64_t handle);
 
+/* --- fortran.c --- */
+
+/* Where to go for a function of a library. Assembly code knows this. */
+typedef struct mpi_way {
+    void *to;         /* the function; at first what finds it */
+    const char *name; /* its symbol */
+    uint16_t number;  /* mpi_call_number */
+} mpi_way;
+
+/* A call of Fortran that this thread has made and that has not come to its
+ * function of C yet. Assembly code knows this. */
+typedef struct mpi_note {
+    const mpi_way *way; /* of the PMPI_ function; NULL: there is none */
+    uintptr_t from;     /* where in the program the call returns to */
+} mpi_note;
+
+extern _Thread_local mpi_note mpi__note
+    __attribute__((tls_model("initial-exec"), visibility("hidden")));
+
+/* What the way leads to. */
+void *mpi__way_to(mpi_way *way);
+
+/* Where in the program the call stands that has come to the function of C with
+ * this number, which returns to `from`. */
+static inline uintptr_t mpi__from(uint16_t number, const void *from)
+{
+    const mpi_way *way = mpi__note.way;
+
+    if (__builtin_expect(!way, 1))
+        return (uintptr_t)from;
+    mpi__note.way = NULL;
+    return way->number == number ? mpi__note.from : (uintptr_t)from;
+}
+
 /* --- rank.c --- */
 
 extern eventspace_recorder *mpi__recorder; /* NULL: nothing is recorded */
@@ -187,8 +224,9 @@ mpi_self *mpi__self_make(void);
 void mpi__rank_name(char out[32], uint32_t rank);
 
 static inline bool mpi__call_begin(mpi_call *call, uint16_t number,
-                                   const void *from)
+                                   const void *returns_to)
 {
+    uintptr_t from = mpi__from(number, returns_to);
     mpi_self *self = mpi__self;
 
     if (__builtin_expect(!self, 0))
@@ -196,7 +234,7 @@ static inline bool mpi__call_begin(mpi_call *call, uint16_t number,
     if (!self || self->inside)
         return false;
     self->inside = true;
-    *call = (mpi_call){self, eventspace_ticks(), 0, (uintptr_t)from, number};
+    *call = (mpi_call){self, eventspace_ticks(), 0, from, number};
     return true;
 }
 

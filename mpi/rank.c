@@ -23,15 +23,18 @@
 const char *const mpi__call_names[MPI__CALLS] = {
 #define CALL(name, parameters, arguments, word, roles) #name,
 #define OWN(name) #name,
+#define OLD(name) #name,
 #include "mpi/calls.def"
 #undef CALL
 #undef OWN
+#undef OLD
 };
 
 eventspace_recorder *mpi__recorder;
 uint32_t mpi__rank, mpi__size;
 bool mpi__is_threaded;
 _Thread_local mpi_self *mpi__self;
+_Thread_local mpi_note mpi__note;
 
 static struct {
     _Atomic bool is_on;   /* MPI_Pcontrol may switch it off */
@@ -202,13 +205,12 @@ static void begin(uint64_t start, int provided)
 
 /* The call that has initialised MPI is the first event. */
 static void note_init(uint16_t number, uint64_t start, int result,
-                      const void *from)
+                      uintptr_t from)
 {
     mpi_self *self = mpi__self;
 
     if (self) {
-        mpi_call call = {self, start, eventspace_ticks(), (uintptr_t)from,
-                         number};
+        mpi_call call = {self, start, eventspace_ticks(), from, number};
         mpi__note_local(&call, result, 0);
     }
 }
@@ -216,6 +218,7 @@ static void note_init(uint16_t number, uint64_t start, int result,
 EXPORT int MPI_Init(int *argc, char ***argv)
 {
     uint64_t start;
+    uintptr_t from = mpi__from(MPI__CALL_MPI_Init, __builtin_return_address(0));
     int result, provided = MPI_THREAD_SINGLE;
 
     eventspace_ticks_init();
@@ -224,8 +227,7 @@ EXPORT int MPI_Init(int *argc, char ***argv)
     if (result == MPI_SUCCESS) {
         PMPI_Query_thread(&provided);
         begin(start, provided);
-        note_init(MPI__CALL_MPI_Init, start, result,
-                  __builtin_return_address(0));
+        note_init(MPI__CALL_MPI_Init, start, result, from);
     }
     return result;
 }
@@ -233,6 +235,8 @@ EXPORT int MPI_Init(int *argc, char ***argv)
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     uint64_t start;
+    uintptr_t from =
+        mpi__from(MPI__CALL_MPI_Init_thread, __builtin_return_address(0));
     int result;
 
     eventspace_ticks_init();
@@ -240,8 +244,7 @@ EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     result = PMPI_Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS) {
         begin(start, *provided);
-        note_init(MPI__CALL_MPI_Init_thread, start, result,
-                  __builtin_return_address(0));
+        note_init(MPI__CALL_MPI_Init_thread, start, result, from);
     }
     return result;
 }
@@ -295,6 +298,7 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
  * is the program's own. */
 EXPORT int MPI_Pcontrol(const int level, ...)
 {
+    (void)mpi__from(MPI__CALL_MPI_Pcontrol, NULL);
     if (mpi__recorder && !atomic_load(&process.is_over)) {
         if (level != 0)
             atomic_store(&process.is_on, true);
