@@ -153,6 +153,9 @@ function checkRefusals(mpi, program) {
   // What is not there may have been in front of what is.
   assert.ok(sql(few, 'select * from message').every(({status}) =>
     status === 'ambiguous'));
+  const freed = fresh(); // by a receive of anything
+  succeed(mpi, ranks, ['--output', freed], [program, 'freed']);
+  assert.ok(checkMessages(freed, 0).every(({status}) => status === 'ambiguous'));
   done = launch(mpi, 1, ['--output', few, '--replace', '--events=0'], words);
   assert.notEqual(done.status, 0);
   assert.match(done.stderr, /--events=0: give a number/);
