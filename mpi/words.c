@@ -63,7 +63,9 @@ static void message_leave(const mpi_call *call, const mpi_place *place,
                                   .kind = kind | EVENTSPACE_MESSAGE_COUNTED,
                                   .status = event->status};
 
-    if (place->channel != MPI__NONE && place->collector != MPI__NONE)
+    if (__builtin_expect(place->collector == MPI__NONE, 0))
+        eventspace_recorder_lose_message(call->self->thread);
+    else if (place->channel != MPI__NONE)
         eventspace_record_message(call->self->thread, &message);
 }
 
@@ -430,30 +432,41 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
     put_back(hold);
 }
 
-/* A receive that nobody waits for still takes a message. */
+/* A receive that nobody waits for still takes a message; which one is not known
+ * where it would have taken several. */
 void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
 {
     const mpi_held *held = &hold->items[0];
+    const mpi_place *place;
+    eventspace_trace event = {.sequence = 0};
 
     mpi__note_local(call, result, 0);
     if (result != MPI_SUCCESS || !hold->some)
         return;
     mpi__request_remove(held);
-    if (held->kind == MPI__RECEIVE && held->is_active && held->peer >= 0) {
-        const mpi_place *place = mpi__place_of(call, MPI__BITS(held->comm),
-                                               held->peer, held->thread);
-        eventspace_trace event = {.sequence = call->self->thread->sequence};
-        message_leave(call, place, &event, 0, call->end, held->tag,
-                      EVENTSPACE_MESSAGE_RECEIVED, held->order);
+    if (held->kind != MPI__RECEIVE || !held->is_active)
+        return;
+    if (held->peer < 0 || held->tag < 0) {
+        eventspace_recorder_lose_message(call->self->thread);
+        return;
     }
+    place =
+        mpi__place_of(call, MPI__BITS(held->comm), held->peer, held->thread);
+    event.sequence = call->self->thread->sequence;
+    message_leave(call, place, &event, 0, call->end, held->tag,
+                  EVENTSPACE_MESSAGE_RECEIVED, held->order);
 }
 
-void mpi__cancelled(MPI_Request request)
+/* Of a send, nobody knows here whether its message has left. */
+void mpi__cancelled(mpi_self *self, MPI_Request request)
 {
     mpi_held held;
 
-    if (!mpi__request_find(&held, MPI__BITS(request), false))
+    if (!mpi__request_find(&held, MPI__BITS(request), false) ||
+        held.kind != MPI__RECEIVE) {
+        eventspace_recorder_lose_message(self->thread);
         return;
+    }
     held.is_cancelled = true;
     mpi__request_update(&held);
 }

@@ -83,7 +83,7 @@ void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
 void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
                       MPI_Comm comm, const MPI_Status *status);
 void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold);
-void mpi__cancelled(MPI_Request request);
+void mpi__cancelled(mpi_self *self, MPI_Request request);
 void mpi__type_freed(void);
 
 /* --- words --- */
@@ -298,7 +298,7 @@ void mpi__type_freed(void);
     mpi__note_freed(&this_call, outcome, &own_hold);
 #define BEFORE_cancel(request)                                                 \
     if (is_on)                                                                 \
-        mpi__cancelled(*(request));
+        mpi__cancelled(this_call.self, *(request));
 #define AFTER_cancel(request) MPI__NOTE_LOCAL(0);
 
 /* Collectives. What a call that has no buffer of its own passes for its

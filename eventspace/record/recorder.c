@@ -453,6 +453,11 @@ eventspace__record_longest(eventspace_recorded_thread *t, uint64_t ticks)
     pastset_element_set_remark(t->events.element, t->longest);
 }
 
+void eventspace_recorder_lose_message(eventspace_recorded_thread *t)
+{
+    pastset_element_refuse(t->messages.element, 1, PASTSET_ELIMIT);
+}
+
 void eventspace_recorder_lose(eventspace_recorder *r)
 {
     pthread_mutex_lock(&r->lock);

@@ -176,6 +176,10 @@ static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
     pastset_append_end(thread->notes);
 }
 
+/* Counts an end of a message of the thread that cannot be written: whoever
+ * reads the run takes no message of the process for another one. */
+void eventspace_recorder_lose_message(eventspace_recorded_thread *thread);
+
 /* Counts an event for which there is no collector. */
 void eventspace_recorder_lose(eventspace_recorder *recorder);
 

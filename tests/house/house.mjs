@@ -18,6 +18,10 @@
  *   - an _internal.h is included from another layer,
  *   - there are more than 150 functions in installed headers.
  *
+ * What is loaded into programs of others (`loaded`) may include headers of a few
+ * layers only, and counts as one of the users of these; each of its files is
+ * built for each MPI.
+ *
  * Who calls whom is read from the objects of the build, by nm(1); what has
  * is left to tests to use, and why, is in `for_tests` below. */
 import {execFileSync} from 'node:child_process';
@@ -26,6 +30,7 @@ import {basename, dirname, join, relative} from 'node:path';
 
 const layers = ['pastset', 'paths', 'eventspace', 'scopes', 'predict', 'measure',
   'viewer'];
+const loaded = {mpi: ['pastset', 'eventspace', 'mpi']};
 const SOURCES_MAX = 20, INSTALLED_MAX = 150;
 const [source, build] = process.argv.slice(2);
 const problems = [];
@@ -87,6 +92,16 @@ function checkIncludes() {
   return upwards;
 }
 
+function checkLoaded() {
+  for (const [folder, allowed] of Object.entries(loaded))
+    for (const file of filesBelow(folder))
+      for (const [, header] of readFileSync(join(source, file), 'utf8')
+        .matchAll(/#\s*include "([^"]+)"/g))
+        if (!allowed.includes(layerOf(header)) || header.endsWith('_internal.h'))
+          problems.push(`${file} includes ${header}: of others it may have public headers of ` +
+            allowed.join(', '));
+}
+
 function checkNames() {
   const seen = new Map();
   for (const file of files) {
@@ -103,10 +118,11 @@ function checkNames() {
 
 function objects() {
   const found = new Map();
-  for (const layer of layers) {
+  for (const layer of [...layers, ...Object.keys(loaded)]) {
     for (const target of readdirSync(join(build, layer, 'CMakeFiles'))) {
       if (!target.endsWith('.dir')) continue;
-      for (const file of files.filter((name) => layerOf(name) === layer && name.endsWith('.c'))) {
+      const own = layers.includes(layer) ? files : filesBelow(layer);
+      for (const file of own.filter((name) => layerOf(name) === layer && name.endsWith('.c'))) {
         const object = join(build, layer, 'CMakeFiles', target, relative(layer, file) + '.o');
         try {
           found.set(file, execFileSync('nm', ['-P', object],
@@ -127,7 +143,7 @@ function readSymbols() {
   for (const [file, text] of objects()) {
     for (const line of text.trimEnd().split('\n')) {
       const [symbol, type] = line.split(' ');
-      if ('TDBRVWC'.includes(type)) definedBy.set(symbol, file);
+      if ('TDBRVWC'.includes(type) && layers.includes(layerOf(file))) definedBy.set(symbol, file);
       if (type === 'U') wanted.push([symbol, file]);
     }
   }
@@ -143,7 +159,7 @@ function circles() {
   const calls = new Map(files.map((file) => [file, new Set()]));
   for (const [symbol, users] of usedBy) {
     const owner = definedBy.get(symbol);
-    if (owner) for (const user of users) if (user !== owner) calls.get(user).add(owner);
+    if (owner) for (const user of users) if (user !== owner) calls.get(user)?.add(owner);
   }
   const index = new Map(), low = new Map(), stack = [], groups = [];
   const visit = (file) => {
@@ -211,6 +227,7 @@ function checkFunctions() {
 /* --- all --- */
 
 const upwards = checkIncludes();
+checkLoaded();
 checkNames();
 readSymbols();
 checkSymbols();

@@ -8,7 +8,7 @@
 import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync} from 'fs';
 import {join} from 'path';
-import {compile, folder, launch, mpis, sql, succeed} from './support.mjs';
+import {compile, folder, mpis, sql, succeed} from './support.mjs';
 
 const ranks = 4, threads = 3;
 const messages = Number(process.env.EVENTSPACE_MPI_MESSAGES ?? 20000);

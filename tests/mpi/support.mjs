@@ -20,7 +20,7 @@ export const environment = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
 
 export function spawn(program, words, options = {}) {
   return spawnSync(program, words, {cwd: folder, encoding: 'utf8',
-    maxBuffer: 1 << 29, timeout: 600000, env: environment, ...options});
+    maxBuffer: 1 << 29, timeout: 60000, env: environment, ...options});
 }
 
 export function output(program, ...words) {
