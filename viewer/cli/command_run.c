@@ -43,7 +43,7 @@ static const struct argp_option run_options[] = {
      "key`; required with --process",
      0},
     {"mpi", KEY_MPI, "COUNT", 0,
-     "Start an MPI program as it is, without a map, in so many processes, and "
+     "Start an MPI program as it is, without a map, in COUNT processes, and "
      "record its calls, by the launcher of its MPI and `eventspace mpi`",
      0},
     {"alone", KEY_ALONE, NULL, 0,
