@@ -1,5 +1,5 @@
 # Programs in Fortran, recorded; included from tests/CMakeLists.txt.
-if(suites)
+if(suites AND NOT EVENTSPACE_SANITIZE)
   find_program(NODE NAMES node nodejs REQUIRED)
   find_program(MPIRUN_openmpi mpirun.openmpi REQUIRED)
   find_program(MPIRUN_mpich mpiexec.mpich REQUIRED)

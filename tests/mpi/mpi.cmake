@@ -1,5 +1,5 @@
 # The recorder for MPI programs; included from tests/CMakeLists.txt.
-if(suites)
+if(suites AND NOT EVENTSPACE_SANITIZE)
   find_program(NODE NAMES node nodejs REQUIRED)
   foreach(test calls counts identity endings)
     add_test(NAME mpi/${test}
