@@ -306,7 +306,7 @@ static defined *know(defined **list, uint64_t what, uint32_t poster)
 }
 
 static int element_define(uint32_t *out, const char *name, const char *key,
-                          uint32_t home, bool has_rounds)
+                          uint32_t home, bool has_rounds, const char *members)
 {
     char process[32];
 
@@ -314,7 +314,8 @@ static int element_define(uint32_t *out, const char *name, const char *key,
     return eventspace_recorder_define(
         out, mpi__recorder, EVENTSPACE_DEFINES_ELEMENT, EVENTSPACE_NO_PARENT,
         name, "key", key, "process", key ? process : NULL, "type", TUPLE_TYPE,
-        "policy", "grow", "rounds", has_rounds ? "true" : NULL, NULL);
+        "policy", "grow", "rounds", has_rounds ? "true" : NULL, "members",
+        members, NULL);
 }
 
 /* " on NAME", unless it is that of all. */
@@ -345,36 +346,13 @@ static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
     if (plain && plain->upper != MPI__NONE)
         d->upper = plain->upper;
     else
-        err = element_define(&d->upper, name, key, to, false);
+        err = element_define(&d->upper, name, key, to, false, NULL);
     if (!err)
         err = eventspace_recorder_define(
             &d->channel, mpi__recorder, EVENTSPACE_DEFINES_CHANNEL,
             c->definition, name, "from", numbers[0], "to", numbers[1],
             "posted_by", d->poster != MPI__NONE ? numbers[2] : NULL, NULL);
     return err;
-}
-
-static int rooted_make(defined *d, mpi_comm *c, uint16_t call, uint32_t root)
-{
-    char name[NAME + 160], key[KEY + 64], place[NAME + 8], process[32],
-        plain[64];
-
-    plain_name(call, plain, sizeof(plain));
-    mpi__rank_name(process, root);
-    on(place, c);
-    snprintf(name, sizeof(name), "%s of root %s%s", plain, process, place);
-    snprintf(key, sizeof(key), "%s %s %u", c->key, plain, root);
-    return element_define(&d->upper, name, key, root, true);
-}
-
-/* What wrappers there are for it (paths/wrappers). */
-static const char *wrapper_type(const char *call)
-{
-    if (strcmp(call, "MPI_Barrier") == 0)
-        return "barrier";
-    if (strncmp(call, "MPI_Allgather", 13) == 0)
-        return "gather";
-    return strncmp(call, "MPI_Alltoall", 12) == 0 ? "alltoall" : "reduce";
 }
 
 /* "0-3,7": ranks in MPI_COMM_WORLD; to be freed, NULL: no memory. */
@@ -400,6 +378,34 @@ static char *members_of(const mpi_comm *c)
     return out;
 }
 
+static int rooted_make(defined *d, mpi_comm *c, uint16_t call, uint32_t root)
+{
+    char name[NAME + 160], key[KEY + 64], place[NAME + 8], process[32],
+        plain[64];
+    char *members;
+    int err;
+
+    plain_name(call, plain, sizeof(plain));
+    mpi__rank_name(process, root);
+    on(place, c);
+    snprintf(name, sizeof(name), "%s of root %s%s", plain, process, place);
+    snprintf(key, sizeof(key), "%s %s %u", c->key, plain, root);
+    members = members_of(c);
+    err = element_define(&d->upper, name, key, root, true, members);
+    free(members);
+    return err;
+}
+
+/* What wrappers there are for it (paths/wrappers). */
+static const char *wrapper_type(const char *call)
+{
+    if (strcmp(call, "MPI_Barrier") == 0)
+        return "barrier";
+    if (strncmp(call, "MPI_Allgather", 13) == 0)
+        return "gather";
+    return strncmp(call, "MPI_Alltoall", 12) == 0 ? "alltoall" : "reduce";
+}
+
 static int site_make(defined *d, mpi_comm *c, uint16_t call)
 {
     char name[NAME + 80], key[KEY + 64], place[NAME + 8], process[32],
@@ -412,7 +418,7 @@ static int site_make(defined *d, mpi_comm *c, uint16_t call)
     on(place, c);
     snprintf(name, sizeof(name), "%s%s", plain, place);
     snprintf(key, sizeof(key), "%s %s", c->key, plain);
-    err = element_define(&element, name, key, c->first, false);
+    err = element_define(&element, name, key, c->first, false, NULL);
     if (err)
         return err;
     mpi__rank_name(process, c->first);
@@ -435,7 +441,7 @@ static int local_make(defined *d, uint16_t call)
 
     mpi__rank_name(own, mpi__rank);
     snprintf(name, sizeof(name), "%s of %s", mpi__call_names[call], own);
-    return element_define(&d->upper, name, NULL, mpi__rank, false);
+    return element_define(&d->upper, name, NULL, mpi__rank, false, NULL);
 }
 
 /* Errors: none was made, now or before. */

@@ -114,9 +114,21 @@ typedef struct mpi_type {
 
 #define MPI__TYPES 16 /* of which a thread knows the size; a power of two */
 
+/* That a thread asks again and again for what has not come, and does nothing
+ * else meanwhile. */
+typedef struct mpi_polling {
+    uint64_t since;
+    uintptr_t from; /* as in mpi_place_key, of the first */
+    int peer, tag;
+    uint32_t sequence; /* of the last */
+    uint32_t count;
+    bool is_mixed; /* not all of them ask for the same */
+} mpi_polling;
+
 /* What a thread has. */
 typedef struct mpi_self {
     eventspace_recorded_thread *thread;
+    mpi_polling polling;
     bool inside; /* a call: what MPI calls itself is not recorded */
     mpi_places places;
     mpi_type types[MPI__TYPES];
@@ -212,7 +224,8 @@ static inline uintptr_t mpi__from(uint16_t number, const void *from)
 
 extern eventspace_recorder *mpi__recorder; /* NULL: nothing is recorded */
 extern uint32_t mpi__rank, mpi__size;
-extern bool mpi__is_threaded; /* several threads may call at once */
+extern bool mpi__is_threaded;    /* several threads may call at once */
+extern uint64_t mpi__poll_ticks; /* so long who polls is not said to wait */
 
 /* That of the thread that calls; NULL: not known yet, or not recording. */
 extern _Thread_local mpi_self *mpi__self
@@ -284,5 +297,9 @@ void mpi__request_update(const mpi_held *held);
  * one tag and peer. */
 uint32_t mpi__next_sent(void);
 uint32_t mpi__next_posted(void);
+
+/* How many receives are posted and not completed. */
+void mpi__open_change(int by);
+uint32_t mpi__open(void);
 
 #endif

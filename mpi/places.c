@@ -158,7 +158,8 @@ static bool place_make(mpi_place *place, mpi_self *self)
     place->verb = verb_of(&end);
     place->channel = end.channel;
     place->comm = end.comm;
-    if (end.peer != mpi__rank && end.target != MPI__TO_ROOT)
+    if (end.target == MPI__SENDS || end.target == MPI__RECEIVES ||
+        (end.target == MPI__FROM_ROOT && end.peer != mpi__rank))
         place->peer = end.peer;
     if (end.target != MPI__JOINS)
         return collector_make(place, self, &end, end.upper) == 0;

@@ -33,6 +33,7 @@ const char *const mpi__call_names[MPI__CALLS] = {
 eventspace_recorder *mpi__recorder;
 uint32_t mpi__rank, mpi__size;
 bool mpi__is_threaded;
+uint64_t mpi__poll_ticks;
 _Thread_local mpi_self *mpi__self;
 _Thread_local mpi_note mpi__note;
 
@@ -191,6 +192,7 @@ static void begin(uint64_t start, int provided)
     mpi__is_threaded = provided == MPI_THREAD_MULTIPLE;
     if (!is_as_prepared() || !recorder_open())
         return;
+    mpi__poll_ticks = (uint64_t)(eventspace_ticks_hz() / 10);
     mpi__comms_begin();
     if (pthread_key_create(&process.ends, thread_ends)) {
         eventspace_recorder_close(mpi__recorder, "no key for its threads");
@@ -268,8 +270,11 @@ EXPORT int MPI_Finalize(void)
     mpi_call call;
     bool on = mpi__call_begin(&call, MPI__CALL_MPI_Finalize,
                               __builtin_return_address(0));
-    int result = PMPI_Finalize();
+    int result;
 
+    if (on)
+        mpi__waits_for_all(&call);
+    result = PMPI_Finalize();
     if (on) {
         mpi__call_end(&call);
         mpi__note_local(&call, result, 0);

@@ -181,6 +181,26 @@ static uint32_t next(_Atomic uint32_t *count)
     return now;
 }
 
+static _Atomic int32_t open_receives;
+
+void mpi__open_change(int by)
+{
+    if (mpi__is_threaded)
+        atomic_fetch_add_explicit(&open_receives, by, memory_order_relaxed);
+    else
+        atomic_store_explicit(
+            &open_receives,
+            atomic_load_explicit(&open_receives, memory_order_relaxed) + by,
+            memory_order_relaxed);
+}
+
+uint32_t mpi__open(void)
+{
+    int32_t open = atomic_load_explicit(&open_receives, memory_order_relaxed);
+
+    return open > 0 ? (uint32_t)open : 0;
+}
+
 uint32_t mpi__next_sent(void)
 {
     return next(&sent);

@@ -6,6 +6,8 @@
 #include "pastset/status.h"
 
 #define BIG UINT32_MAX
+/* Bytes that both libraries send before they are received. */
+#define UNASKED 2048
 
 /* --- events --- */
 
@@ -93,29 +95,78 @@ void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
 
 /* --- before --- */
 
-static void note(const mpi_call *call, const mpi_place *place, int tag,
-                 uint32_t flags)
+/* What a call waits for: nothing that is known, one thing, or one of several.
+ */
+typedef struct awaited {
+    mpi_target target; /* MPI__LOCAL: no single one */
+    int peer, tag;
+    MPI_Comm comm;
+    bool is_any;
+} awaited;
+
+static paths_executor_note note_of(const mpi_call *call, const awaited *what)
 {
-    paths_executor_note waiting = {
+    const mpi_place *place =
+        what->target == MPI__LOCAL
+            ? mpi__place(call, MPI__LOCAL, 0, 0)
+            : mpi__place(call, what->target, MPI__BITS(what->comm), what->peer);
+
+    return (paths_executor_note){
         .since = call->start,
-        .tag = tag == MPI_ANY_TAG ? PATHS_NOTE_ANY_TAG : (uint64_t)(int64_t)tag,
+        .tag = what->tag == MPI_ANY_TAG ? PATHS_NOTE_ANY_TAG
+                                        : (uint64_t)(int64_t)what->tag,
         .first = place->collector,
         .stage = place->collector,
         .peer = MPI__NONE,
         .peer_thread = place->peer,
-        .flags = flags,
-        .verb = place->verb};
+        .under_way = mpi__open(),
+        .flags = what->is_any ? PATHS_NOTE_ANY : 0,
+        .verb = what->target == MPI__RECEIVES ? PASTSET_TAKE : place->verb};
+}
 
-    if (place->collector != MPI__NONE)
-        eventspace_record_waiting(call->self->thread, &waiting);
+static void note_give(const mpi_call *call, paths_executor_note *note)
+{
+    if (note->stage != MPI__NONE)
+        eventspace_record_waiting(call->self->thread, note);
+}
+
+static void wait_for(const mpi_call *call, const awaited *what)
+{
+    paths_executor_note note = note_of(call, what);
+
+    note_give(call, &note);
 }
 
 void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
                 MPI_Comm comm)
 {
     if (peer != MPI_PROC_NULL)
-        note(call, mpi__place(call, target, MPI__BITS(comm), peer), tag,
-             peer == MPI_ANY_SOURCE ? PATHS_NOTE_ANY : 0);
+        wait_for(call,
+                 &(awaited){target, peer, tag, comm, peer == MPI_ANY_SOURCE});
+}
+
+/* While it sends to `dest`, who may not yet have its message when what is
+ * received has come. */
+void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
+                          MPI_Comm comm, int dest)
+{
+    paths_executor_note note;
+
+    if (peer == MPI_PROC_NULL)
+        return;
+    note = note_of(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
+                                    peer == MPI_ANY_SOURCE});
+    if (dest != MPI_PROC_NULL)
+        note.peer = mpi__place(call, MPI__SENDS, MPI__BITS(comm), dest)->peer;
+    note_give(call, &note);
+}
+
+void mpi__waits_for_all(const mpi_call *call)
+{
+    paths_executor_note note = note_of(call, &(awaited){.target = MPI__LOCAL});
+
+    note.flags = PATHS_NOTE_ALL;
+    note_give(call, &note);
 }
 
 static bool may_wait(const mpi_held *held)
@@ -123,27 +174,89 @@ static bool may_wait(const mpi_held *held)
     return held->kind != MPI__NOTHING && held->is_active;
 }
 
-void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
-                         bool for_one)
+/* One that is not known may be the one that comes. */
+static awaited awaited_of(const mpi_hold *hold, bool for_one)
 {
     const mpi_held *first = NULL;
     int count = 0;
 
     for (int i = 0; i < hold->count && hold->some; i++) {
         const mpi_held *held = &hold->items[i];
+        if (held->kind == MPI__NOTHING && held->request && for_one)
+            return (awaited){.target = MPI__LOCAL};
         if (!may_wait(held))
             continue;
         count++;
-        /* Without this one it cannot end; one from anybody says less. */
-        if (!first || first->peer == MPI_ANY_SOURCE)
+        /* Without this one it cannot end; a send, or one from anybody, says
+         * less. */
+        if (!first || first->peer == MPI_ANY_SOURCE ||
+            (first->kind == MPI__SEND && held->peer != MPI_ANY_SOURCE))
             first = held;
     }
     if (!first || (for_one && count > 1))
-        note(call, mpi__place(call, MPI__LOCAL, 0, 0), 0,
-             first ? PATHS_NOTE_ANY : 0);
-    else
-        mpi__waits(call, first->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
-                   first->peer, first->tag, first->comm);
+        return (awaited){
+            .target = MPI__LOCAL, .tag = MPI_ANY_TAG, .is_any = first != NULL};
+    return (awaited){first->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
+                     first->peer, first->tag, first->comm,
+                     first->peer == MPI_ANY_SOURCE};
+}
+
+void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
+                         bool for_one)
+{
+    awaited what = awaited_of(hold, for_one);
+
+    wait_for(call, &what);
+}
+
+/* --- polling --- */
+
+static void polling_note(const mpi_call *call, const awaited *what)
+{
+    const mpi_polling *polling = &call->self->polling;
+    awaited any = {.target = MPI__LOCAL, .tag = MPI_ANY_TAG, .is_any = true};
+    paths_executor_note note = note_of(call, polling->is_mixed ? &any : what);
+
+    note.flags |= PATHS_NOTE_POLLS;
+    note.since = polling->since;
+    note.at = call->end;
+    note.bytes = polling->count;
+    note_give(call, &note);
+}
+
+/* After its event. Seldom is more to be done than to count. */
+static void polled(const mpi_call *call, const awaited *what)
+{
+    mpi_polling *polling = &call->self->polling;
+    uint32_t sequence = call->self->thread->sequence;
+
+    if (polling->sequence + 1 != sequence)
+        *polling = (mpi_polling){.since = call->start,
+                                 .from = call->from,
+                                 .peer = what->peer,
+                                 .tag = what->tag};
+    else if (polling->from != call->from || polling->peer != what->peer ||
+             polling->tag != what->tag)
+        polling->is_mixed = true;
+    polling->sequence = sequence;
+    polling->count++;
+    if (call->end - polling->since >= mpi__poll_ticks)
+        polling_note(call, what);
+}
+
+void mpi__polled(const mpi_call *call, int peer, int tag, MPI_Comm comm)
+{
+    if (peer != MPI_PROC_NULL)
+        polled(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
+                                peer == MPI_ANY_SOURCE});
+}
+
+void mpi__polled_held(const mpi_call *call, const mpi_hold *hold, bool for_one)
+{
+    awaited what = awaited_of(hold, for_one);
+
+    if (what.target != MPI__LOCAL || what.is_any)
+        polled(call, &what);
 }
 
 /* --- bytes --- */
@@ -318,8 +431,11 @@ void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
     for (int i = 0; i < hold->count; i++) {
         mpi_held *held = &hold->items[i];
         held->kind = MPI__NOTHING;
-        if (requests[i] != MPI_REQUEST_NULL &&
-            (mpi__is_threaded
+        held->request = 0;
+        if (requests[i] == MPI_REQUEST_NULL)
+            continue;
+        held->request = MPI__BITS(requests[i]);
+        if ((mpi__is_threaded
                  ? mpi__request_take(held, MPI__BITS(requests[i]), false)
                  : mpi__request_find(held, MPI__BITS(requests[i]), false)))
             hold->some = true;
@@ -334,7 +450,25 @@ void mpi__started(const mpi_call *call, int result, const mpi_held *held,
     mpi__note_local(call, result, own.bytes);
     own.request = MPI__BITS(request);
     if (result == MPI_SUCCESS && own.kind != MPI__NOTHING &&
-        own.peer != MPI_PROC_NULL)
+        own.peer != MPI_PROC_NULL) {
+        if (own.kind == MPI__RECEIVE && own.is_active)
+            mpi__open_change(1);
+        mpi__request_add(&own);
+    }
+}
+
+/* What the library may keep until there is a receive for it: a send that is
+ * synchronous, or longer than what goes along unasked. */
+void mpi__sending(const mpi_call *call, int result, int64_t bytes,
+                  const mpi_held *held, MPI_Request request)
+{
+    mpi_held own = *held;
+
+    mpi__note_sent(call, result, bytes, held->peer, held->tag, held->comm);
+    own.request = MPI__BITS(request);
+    own.bytes = bytes;
+    if (result == MPI_SUCCESS && own.peer != MPI_PROC_NULL &&
+        (bytes > UNASKED || call->number == MPI__CALL_MPI_Issend))
         mpi__request_add(&own);
 }
 
@@ -366,6 +500,8 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
         held->thread = call->self->thread->number;
         if (held->kind == MPI__RECEIVE)
             held->order = mpi__next_posted();
+        if (held->kind == MPI__RECEIVE)
+            mpi__open_change(1);
         handle_follow(held, requests[i]);
         if (held->kind == MPI__SEND) {
             mpi__note_sent(call, result, held->bytes, held->peer, held->tag,
@@ -379,6 +515,8 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
 
 static void settle(mpi_held *held)
 {
+    if (held->kind == MPI__RECEIVE)
+        mpi__open_change(-1);
     if (held->is_persistent) {
         held->is_active = false;
         mpi__request_update(held);
@@ -444,11 +582,22 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
     if (result != MPI_SUCCESS || !hold->some)
         return;
     mpi__request_remove(held);
+<<<<<<< HEAD
     if (held->kind != MPI__RECEIVE || !held->is_active)
         return;
     if (held->peer < 0 || held->tag < 0) {
         eventspace_recorder_lose_message(call->self->thread);
         return;
+=======
+    if (held->kind == MPI__RECEIVE && held->is_active)
+        mpi__open_change(-1);
+    if (held->kind == MPI__RECEIVE && held->is_active && held->peer >= 0) {
+        const mpi_place *place = mpi__place_of(call, MPI__BITS(held->comm),
+                                               held->peer, held->thread);
+        eventspace_trace event = {.sequence = call->self->thread->sequence};
+        message_leave(call, place, &event, 0, call->end, held->tag,
+                      EVENTSPACE_MESSAGE_RECEIVED, held->order);
+>>>>>>> 14264f82954810428cf337531543a41592358656
     }
     place =
         mpi__place_of(call, MPI__BITS(held->comm), held->peer, held->thread);

@@ -27,7 +27,17 @@ void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
 void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
                          bool for_one);
 
+void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
+                          MPI_Comm comm, int dest);
+/* For all processes, to do the same. */
+void mpi__waits_for_all(const mpi_call *call);
+
 /* --- after a call --- */
+
+/* It has asked for what has not come; after its event. Who does nothing else
+ * for a while waits for it. */
+void mpi__polled(const mpi_call *call, int peer, int tag, MPI_Comm comm);
+void mpi__polled_held(const mpi_call *call, const mpi_hold *hold, bool for_one);
 
 /* Nobody else is concerned. */
 void mpi__note_local(const mpi_call *call, int result, int64_t bytes);
@@ -70,6 +80,8 @@ MPI_Status *mpi__statuses(mpi_self *self, int count);
 
 void mpi__started(const mpi_call *call, int result, const mpi_held *held,
                   MPI_Request request);
+void mpi__sending(const mpi_call *call, int result, int64_t bytes,
+                  const mpi_held *held, MPI_Request request);
 void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
                      const MPI_Request *requests);
 /* Those with these indexes have completed; NULL: all of them. `statuses` are
@@ -124,7 +136,17 @@ void mpi__type_freed(void);
     mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), dest, tag,    \
                    comm);
 #define BEFORE_isend(count, type, dest, tag, comm, request)
-#define AFTER_isend(count, type, dest, tag, comm, request)                     \
+#define AFTER_isend(count, type, dest, its_tag, its_comm, request)             \
+    mpi__sending(&this_call, outcome, MPI__BYTES(count, type),                 \
+                 &((mpi_held){.kind = MPI__SEND,                               \
+                              .is_active = true,                               \
+                              .peer = dest,                                    \
+                              .tag = its_tag,                                  \
+                              .comm = its_comm,                                \
+                              .order = mpi__next_posted()}),                   \
+                 *(request));
+#define BEFORE_ibsend(count, type, dest, tag, comm, request)
+#define AFTER_ibsend(count, type, dest, tag, comm, request)                    \
     AFTER_send(count, type, dest, tag, comm)
 
 #define MPI__POSTED(with, its_tag, its_comm)                                   \
@@ -151,7 +173,12 @@ void mpi__type_freed(void);
 
 #define BEFORE_sendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
                         status)                                                \
-    BEFORE_recv(count, type, source, recvtag, comm, status)
+    mpi_held own_held = {0};                                                   \
+    MPI__OWN_STATUS(status)                                                    \
+    if (is_on) {                                                               \
+        own_held = MPI__POSTED(source, recvtag, comm);                         \
+        mpi__waits_and_sends(&this_call, source, recvtag, comm, dest);         \
+    }
 #define AFTER_sendrecv(count, type, dest, sendtag, source, recvtag, comm,      \
                        status)                                                 \
     AFTER_send(count, type, dest, sendtag, comm)                               \
@@ -224,8 +251,15 @@ void mpi__type_freed(void);
 #define AFTER_improbe(source, tag, comm, flag, message, status)                \
     if (outcome == MPI_SUCCESS && *(flag))                                     \
         mpi__note_probed(&this_call, outcome, *(message), comm, status);       \
-    else                                                                       \
-        MPI__NOTE_LOCAL(0);
+    else {                                                                     \
+        MPI__NOTE_LOCAL(0);                                                    \
+        mpi__polled(&this_call, source, tag, comm);                            \
+    }
+#define BEFORE_iprobe(source, tag, comm, flag)
+#define AFTER_iprobe(source, tag, comm, flag)                                  \
+    MPI__NOTE_LOCAL(0);                                                        \
+    if (outcome == MPI_SUCCESS && !*(flag))                                    \
+        mpi__polled(&this_call, source, tag, comm);
 #define BEFORE_mrecv(count, type, message, status)                             \
     mpi_held own_held = {0};                                                   \
     MPI__OWN_STATUS(status)                                                    \
@@ -260,6 +294,10 @@ void mpi__type_freed(void);
     mpi__note_completed(&this_call, outcome, &own_hold, count, indexes,        \
                         statuses);
 
+#define MPI__POLLED(in_vain, for_one)                                          \
+    if (outcome == MPI_SUCCESS && (in_vain))                                   \
+        mpi__polled_held(&this_call, &own_hold, for_one);
+
 #define MPI__WAITS_FOR(for_one)                                                \
     if (is_on)                                                                 \
         mpi__waits_for_held(&this_call, &own_hold, for_one);
@@ -269,7 +307,8 @@ void mpi__type_freed(void);
 #define AFTER_wait(request, status) MPI__COMPLETED(1, NULL, status)
 #define BEFORE_test(request, flag, status) MPI__HOLD_ONE(request, status)
 #define AFTER_test(request, flag, status)                                      \
-    MPI__COMPLETED(*(flag) ? 1 : 0, NULL, status)
+    MPI__COMPLETED(*(flag) ? 1 : 0, NULL, status)                              \
+    MPI__POLLED(!*(flag), false)
 #define BEFORE_waitall(count, requests, statuses)                              \
     MPI__HOLD_MANY(count, requests, statuses)                                  \
     MPI__WAITS_FOR(false)
@@ -278,7 +317,8 @@ void mpi__type_freed(void);
 #define BEFORE_testall(count, requests, flag, statuses)                        \
     MPI__HOLD_MANY(count, requests, statuses)
 #define AFTER_testall(count, requests, flag, statuses)                         \
-    MPI__COMPLETED(*(flag) ? count : 0, NULL, statuses)
+    MPI__COMPLETED(*(flag) ? count : 0, NULL, statuses)                        \
+    MPI__POLLED(!*(flag), false)
 #define BEFORE_waitany(count, requests, index, status)                         \
     MPI__HOLD_ANY(count, requests, status)                                     \
     MPI__WAITS_FOR(true)
@@ -287,12 +327,15 @@ void mpi__type_freed(void);
 #define BEFORE_testany(count, requests, index, flag, status)                   \
     MPI__HOLD_ANY(count, requests, status)
 #define AFTER_testany(count, requests, index, flag, status)                    \
-    MPI__COMPLETED(*(flag) && *(index) != MPI_UNDEFINED ? 1 : 0, index, status)
+    MPI__COMPLETED(*(flag) && *(index) != MPI_UNDEFINED ? 1 : 0, index,        \
+                   status)                                                     \
+    MPI__POLLED(!*(flag), true)
 #define BEFORE_waitsome(count, requests, done, indexes, statuses)              \
     MPI__HOLD_MANY(count, requests, statuses)                                  \
     MPI__WAITS_FOR(true)
 #define AFTER_waitsome(count, requests, done, indexes, statuses)               \
-    MPI__COMPLETED(*(done) == MPI_UNDEFINED ? 0 : *(done), indexes, statuses)
+    MPI__COMPLETED(*(done) == MPI_UNDEFINED ? 0 : *(done), indexes, statuses)  \
+    MPI__POLLED(*(done) == 0, true)
 #define BEFORE_request_free(request) MPI__HOLD(1, request)
 #define AFTER_request_free(request)                                            \
     mpi__note_freed(&this_call, outcome, &own_hold);
@@ -373,11 +416,11 @@ void mpi__type_freed(void);
     MPI__NOTE_JOINED(MPI__BYTES(count, type) * mpi__comm_size(comm), comm)
 
 /* Handles. */
-#define BEFORE_comm(parent, made)
+#define BEFORE_comm(parent, made) MPI__WAITS(MPI__JOINS, 0, 0, parent)
 #define AFTER_comm(parent, made)                                               \
     if (outcome == MPI_SUCCESS)                                                \
         mpi__comm_made(parent, *(made));                                       \
-    MPI__NOTE_LOCAL(0);
+    MPI__NOTE_JOINED(0, parent)
 #define BEFORE_comm_group(parent, group, tag, made)
 #define AFTER_comm_group(parent, group, tag, made)                             \
     if (outcome == MPI_SUCCESS)                                                \

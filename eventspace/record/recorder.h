@@ -157,8 +157,8 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
 }
 
 /* Says what the thread that calls is about to do, and may have to wait for: the
- * operation that leaves its next event. `thread`, `sequence`, `at` and `flags`
- * are filled in here. */
+ * operation that leaves its next event. `thread`, `sequence`, `flags` and, if
+ * it is 0, `at` are filled in here. */
 static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
                                              paths_executor_note *note)
 {
@@ -167,7 +167,8 @@ static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
 
     if (!slot)
         return;
-    note->at = note->since;
+    if (!note->at)
+        note->at = note->since;
     note->thread = thread->number;
     note->sequence = thread->sequence + 1;
     note->activity = PATHS_WAITING;

@@ -43,11 +43,23 @@ typedef enum paths_activity {
 /* "computing" and so on; "?" when it is none of them. */
 const char *paths_activity_name(uint32_t activity);
 
+<<<<<<< HEAD
 /* What a front end says of its note: `first` and `stage` are ids of a
  * collector; any other thread may end the waiting. */
 #define PATHS_NOTE_COLLECTOR 1u
 #define PATHS_NOTE_ANY 2u
 /* Of `tag`. */
+=======
+/* What a front end says of its note. */
+#define PATHS_NOTE_COLLECTOR                                                   \
+    1u                    /* `first` and `stage` are ids of a collector        \
+                           */
+#define PATHS_NOTE_ANY 2u /* any other thread may end the waiting */
+#define PATHS_NOTE_ALL 4u /* all other processes have to come to it */
+#define PATHS_NOTE_POLLS                                                       \
+    8u /* it asks again and again, `bytes` times until                         \
+          `at`: events of that do not end the note */
+>>>>>>> 14264f82954810428cf337531543a41592358656
 #define PATHS_NOTE_ANY_TAG INT64_MAX
 
 /* One note. `since`, `at`: ticks of paths_process_options.ticks. */
@@ -62,12 +74,14 @@ typedef struct paths_executor_note {
     uint32_t first;    /* the first node of its path; PATHS_NONE */
     uint32_t stage;    /* the node where its thread let go of it, or whose
                           way in it came by; PATHS_NONE */
-    uint32_t peer;     /* the process that it connects to; PATHS_NONE */
+    uint32_t peer;     /* the process that it connects to; PATHS_NONE. For front
+                          ends: the one that it sends to while it receives */
     uint32_t peer_thread; /* for front ends: the thread without which it cannot
                              end; PATHS_NONE */
     uint32_t bytes;       /* of its tuple, or the room for one */
     uint32_t under_way;   /* operations of paths_start; those above are told of
-                             the oldest, unless the thread waits for another */
+                             the oldest, unless the thread waits for another.
+                             For front ends: receives that are posted */
     uint32_t flags;
     uint16_t activity;
     uint16_t verb; /* a pastset_verb, if there is an operation */

@@ -110,13 +110,31 @@ static uint32_t ended_by(const taking *t, uint32_t process, uint32_t executor)
     return last.sequence;
 }
 
-/* What it was about to do is over. */
-static void go_on(const taking *t, scopes_pending *p, uint32_t executor,
+/* How long ago the last of many may be, and how long they take at most on
+ * average: who asks less often does something else meanwhile. */
+#define POLLED_NS 250000000
+#define POLL_NS 20000000
+
+/* Of a thread that polls. */
+static bool is_polling(const taking *t, const scopes_pending *p,
+                       const paths_executor_note *note)
+{
+    const eventspace_meta *meta =
+        &eventspace_run_process_at(t->world.run, p->process)->meta;
+
+    return p->lasts_ns / POLL_NS <= note->bytes &&
+           ns_between(meta, note->at, t->world.ends[p->process]) < POLLED_NS;
+}
+
+/* What it was about to do is over, when so many have ended. */
+static void go_on(const taking *t, scopes_pending *p, uint32_t ended,
                   const paths_executor_note *note)
 {
     if (!(note->flags & PATHS_NOTE_COLLECTOR) ||
-        note->activity != PATHS_WAITING ||
-        ended_by(t, p->process, executor) < note->sequence)
+        note->activity != PATHS_WAITING)
+        return;
+    if (ended < note->sequence &&
+        (!(note->flags & PATHS_NOTE_POLLS) || is_polling(t, p, note)))
         return;
     p->activity = PATHS_COMPUTING;
     p->operates = false;
@@ -149,6 +167,9 @@ static void fill(const taking *t, scopes_pending *p,
         note->peer < t->map->process_count)
         p->peer = t->ranked_processes[note->peer];
     p->flags = note->flags;
+    p->sends_to = note->flags & PATHS_NOTE_COLLECTOR
+                      ? thread_process(t, note->peer)
+                      : PATHS_NONE;
     p->peer_thread = thread_process(t, note->peer_thread) == PATHS_NONE
                          ? PATHS_NONE
                          : note->peer_thread;
@@ -176,13 +197,36 @@ static bool is_told(const taking *t, uint32_t process, uint32_t executor,
     return thread_process(t, note->thread) == process;
 }
 
+#define TRIES 100
+
+/* The note, and how many operations had ended before it was read. A thread that
+ * polls makes a note after each event: between the two it is said to go on. */
+static int read_note(const taking *t, uint32_t process, uint32_t executor,
+                     paths_executor_note *out, uint32_t *ended)
+{
+    pastset_space *space =
+        eventspace_run_process_at(t->world.run, process)->space;
+    int err = 0;
+
+    *ended = 0;
+    for (int i = 0; i < TRIES; i++) {
+        if (executor)
+            *ended = ended_by(t, process, executor);
+        err = paths_executor_read(space, executor, out);
+        if (err || !(out->flags & PATHS_NOTE_POLLS) || *ended < out->sequence)
+            break;
+    }
+    return err;
+}
+
 static int take_one(taking *t, uint32_t process, uint32_t executor)
 {
     const eventspace_run_process *h =
         eventspace_run_process_at(t->world.run, process);
     paths_executor_note note;
     scopes_pending *p;
-    int err = paths_executor_read(h->space, executor, &note);
+    uint32_t ended;
+    int err = read_note(t, process, executor, &note, &ended);
 
     if (err && err != PASTSET_ENOENT)
         eventspace_run_note(t->world.run, process, "%s", pastset_error());
@@ -199,7 +243,7 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
     p->process = process;
     p->thread = executor ? note.thread : PATHS_NONE;
     fill(t, p, &note);
-    go_on(t, p, executor, &note);
+    go_on(t, p, ended, &note);
     return 0;
 }
 

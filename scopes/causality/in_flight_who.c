@@ -307,8 +307,42 @@ static char *anybody_who(const pending_world *w, scopes_pending *p)
 
     p->for_any = true;
     for (uint32_t i = 0; i < w->topology->thread_count; i++)
-        if (w->threads[i] && w->threads[i]->process != p->process)
+        if (w->threads[i] && i != p->thread)
             add_thread(&n, w, i, p->process);
+    return names_text(&n);
+}
+
+/* Has one of the process's threads come to it as well, or ended since? */
+static bool is_with_all(const pending_world *w, uint32_t process)
+{
+    const scopes_topology *topology = w->topology;
+
+    for (uint32_t i = 0; i < topology->thread_count; i++)
+        if (w->threads[i] && w->threads[i]->process == process &&
+            w->threads[i]->flags & PATHS_NOTE_ALL)
+            return true;
+    return has_ended(eventspace_run_process_at(w->run, process));
+}
+
+static char *all_who(const pending_world *w, scopes_pending *p)
+{
+    names n = {.of = p};
+
+    for (uint32_t i = 0; i < w->topology->thread_count; i++)
+        if (w->threads[i] && !is_with_all(w, w->threads[i]->process))
+            add_thread(&n, w, i, p->process);
+    return names_text(&n);
+}
+
+/* The root of a gather, or what is like it: all others have to write. */
+static char *root_who(const pending_world *w, scopes_pending *p)
+{
+    names n = {.of = p};
+    const char *members =
+        paths_node_get(&w->topology->map->nodes[p->element], "members");
+
+    if (!members || !add_members(&n, w, p->element, members, p->process))
+        return strdup("");
     return names_text(&n);
 }
 
@@ -329,8 +363,13 @@ static char *operation_who(const pending_world *w, scopes_pending *p)
 
     if (p->flags & PATHS_NOTE_ANY)
         return anybody_who(w, p);
+    if (p->flags & PATHS_NOTE_ALL)
+        return all_who(w, p);
     if (p->flags & PATHS_NOTE_COLLECTOR && p->peer_thread != PATHS_NONE)
         return peer_who(w, p);
+    if (p->flags & PATHS_NOTE_COLLECTOR && p->verb == PASTSET_READ_LAST &&
+        p->element != PATHS_NONE)
+        return root_who(w, p);
     for (uint32_t i = 0; at != PATHS_NONE && i < map->node_count; i++) {
         names n = {.of = p};
         text = process_text(w, map->nodes[at].process, p->process);

@@ -22,9 +22,11 @@
  *   waits for  whom, and what these are in */
 #include "pastset/request.h"
 #include "pastset/status.h"
+#include "scopes/causality/arrived.h"
 #include "scopes/views/view_internal.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #define WAITING_NS 500000000
 
@@ -41,10 +43,41 @@ static const scopes_column columns[] = {
 
 /* By thread number. */
 typedef struct graph {
+    const scopes_view_input *view_input;
+    scopes_arrived *arrived;        /* NULL: not looked for yet */
     const scopes_pending **threads; /* NULL: nothing is known of it */
     bool *stuck;                    /* as far as has been followed */
     uint32_t count;
 } graph;
+
+static uint32_t process_of(const scopes_view_input *view_input, uint32_t thread)
+{
+    const scopes_topology *topology = view_input->topology;
+
+    return thread < topology->thread_count &&
+                   topology->threads[thread] != PATHS_NONE
+               ? topology->map->nodes[topology->threads[thread]].process
+               : PATHS_NONE;
+}
+
+static uint32_t next_of(const paths_map *map, uint32_t node)
+{
+    const paths_map_node *n = node == PATHS_NONE ? NULL : &map->nodes[node];
+
+    return n && n->out_count ? map->edges[n->out[0]].to : PATHS_NONE;
+}
+
+/* The wrapper or the element behind the collectors of a place. */
+static uint32_t collective_of(const paths_map *map, uint32_t node)
+{
+    for (uint32_t i = 0; i < map->node_count && node != PATHS_NONE; i++) {
+        if (map->nodes[node].kind == PATHS_ELEMENT ||
+            strcmp(map->nodes[node].type, "collector") != 0)
+            return node;
+        node = next_of(map, node);
+    }
+    return PATHS_NONE;
+}
 
 static bool is_waiting(const scopes_pending *p)
 {
@@ -73,8 +106,22 @@ static bool meet(const scopes_pending *a, const scopes_pending *b)
            tags_agree(a, b);
 }
 
-static bool may_release(const graph *g, const scopes_pending *waiting,
-                        uint32_t thread)
+/* Of a front end that cannot say more: the one names the process of the other,
+ * and at least one of them may be about to bring what the other waits for. */
+static bool may_meet(const scopes_view_input *view_input,
+                     const scopes_pending *a, const scopes_pending *b)
+{
+    if (b->flags & PATHS_NOTE_ANY)
+        return brings(a) &&
+               process_of(view_input, a->peer_thread) == b->process &&
+               tags_agree(a, b);
+    return a->sends_to == b->process && !brings(b) &&
+           process_of(view_input, b->peer_thread) == a->process;
+}
+
+/* One of its process's threads can do it, or knows how. */
+static bool may_thread(const graph *g, const scopes_pending *waiting,
+                       uint32_t thread)
 {
     const scopes_pending *other = thread < g->count ? g->threads[thread] : NULL;
 
@@ -82,7 +129,53 @@ static bool may_release(const graph *g, const scopes_pending *waiting,
         return true; /* who knows */
     if (other->activity == PATHS_ENDED)
         return false;
-    return !g->stuck[thread] || meet(waiting, other);
+    return !g->stuck[thread] || meet(waiting, other) ||
+           may_meet(g->view_input, waiting, other) ||
+           may_meet(g->view_input, other, waiting);
+}
+
+/* A front end's threads wait for a process rather than for one thread of it. */
+static bool may_process(const graph *g, const scopes_pending *waiting,
+                        uint32_t process)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->threads[i] && g->threads[i]->process == process &&
+            may_thread(g, waiting, i))
+            return true;
+    return false;
+}
+
+/* Some of what it waits for has come already, or nothing is left to be done for
+ * it. */
+static bool has_arrived(const graph *g, const scopes_pending *waiting,
+                        uint32_t thread, uint32_t process)
+{
+    const scopes_pending *other = g->threads[thread];
+    const paths_map *map = g->view_input->map;
+    uint32_t node;
+
+    if (!g->arrived)
+        return false;
+    if (waiting->verb == PASTSET_TAKE || waiting->flags & PATHS_NOTE_ANY)
+        return scopes_arrived_message(g->arrived, process, waiting->process,
+                                      waiting->tag);
+    if (waiting->peer_thread != PATHS_NONE && brings(waiting))
+        return other && other->under_way > 0;
+    node = collective_of(map, waiting->stage);
+    return node != PATHS_NONE &&
+           scopes_arrived_rounds(g->arrived, process, node) >
+               scopes_arrived_rounds(g->arrived, waiting->process, node);
+}
+
+static bool may_release(const graph *g, const scopes_pending *waiting,
+                        uint32_t thread)
+{
+    uint32_t process = process_of(g->view_input, thread);
+
+    if (!(waiting->flags & PATHS_NOTE_COLLECTOR) || process == PATHS_NONE)
+        return may_thread(g, waiting, thread);
+    return may_process(g, waiting, process) ||
+           has_arrived(g, waiting, thread, process);
 }
 
 static bool can_go_on(const graph *g, const scopes_pending *p)
@@ -109,6 +202,14 @@ static void follow(graph *g)
     }
 }
 
+static bool has_stuck(const graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        if (g->stuck[i])
+            return true;
+    return false;
+}
+
 static void add_row(scopes_table *out, const scopes_view_input *view_input,
                     const scopes_pending *p)
 {
@@ -129,7 +230,8 @@ static void add_row(scopes_table *out, const scopes_view_input *view_input,
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     const scopes_pending_list *list = view_input->pending;
-    graph g = {.count = view_input->topology->thread_count};
+    graph g = {.view_input = view_input,
+               .count = view_input->topology->thread_count};
 
     if (!list)
         return 0;
@@ -148,6 +250,13 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
         g.stuck[p->thread] = is_waiting(p);
     }
     follow(&g);
+    if (has_stuck(&g) && view_input->run) {
+        int err = scopes_arrived_make(&g.arrived, view_input->run,
+                                      view_input->topology);
+        if (!err)
+            follow(&g);
+        scopes_arrived_destroy(g.arrived);
+    }
     for (uint32_t i = 0; i < g.count; i++)
         if (g.stuck[i] && scopes__has_thread(view_input, i))
             add_row(out, view_input, g.threads[i]);
