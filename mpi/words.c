@@ -582,22 +582,12 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
     if (result != MPI_SUCCESS || !hold->some)
         return;
     mpi__request_remove(held);
-<<<<<<< HEAD
     if (held->kind != MPI__RECEIVE || !held->is_active)
         return;
+    mpi__open_change(-1);
     if (held->peer < 0 || held->tag < 0) {
         eventspace_recorder_lose_message(call->self->thread);
         return;
-=======
-    if (held->kind == MPI__RECEIVE && held->is_active)
-        mpi__open_change(-1);
-    if (held->kind == MPI__RECEIVE && held->is_active && held->peer >= 0) {
-        const mpi_place *place = mpi__place_of(call, MPI__BITS(held->comm),
-                                               held->peer, held->thread);
-        eventspace_trace event = {.sequence = call->self->thread->sequence};
-        message_leave(call, place, &event, 0, call->end, held->tag,
-                      EVENTSPACE_MESSAGE_RECEIVED, held->order);
->>>>>>> 14264f82954810428cf337531543a41592358656
     }
     place =
         mpi__place_of(call, MPI__BITS(held->comm), held->peer, held->thread);

@@ -43,23 +43,15 @@ typedef enum paths_activity {
 /* "computing" and so on; "?" when it is none of them. */
 const char *paths_activity_name(uint32_t activity);
 
-<<<<<<< HEAD
 /* What a front end says of its note: `first` and `stage` are ids of a
- * collector; any other thread may end the waiting. */
+ * collector; any other thread may end the waiting; all other processes have to
+ * come to it; it asks again and again, `bytes` times until `at`, and events of
+ * that do not end the note. */
 #define PATHS_NOTE_COLLECTOR 1u
 #define PATHS_NOTE_ANY 2u
+#define PATHS_NOTE_ALL 4u
+#define PATHS_NOTE_POLLS 8u
 /* Of `tag`. */
-=======
-/* What a front end says of its note. */
-#define PATHS_NOTE_COLLECTOR                                                   \
-    1u                    /* `first` and `stage` are ids of a collector        \
-                           */
-#define PATHS_NOTE_ANY 2u /* any other thread may end the waiting */
-#define PATHS_NOTE_ALL 4u /* all other processes have to come to it */
-#define PATHS_NOTE_POLLS                                                       \
-    8u /* it asks again and again, `bytes` times until                         \
-          `at`: events of that do not end the note */
->>>>>>> 14264f82954810428cf337531543a41592358656
 #define PATHS_NOTE_ANY_TAG INT64_MAX
 
 /* One note. `since`, `at`: ticks of paths_process_options.ticks. */
