@@ -54,6 +54,7 @@ static void world_init(world *w)
                                        .stage = PATHS_NONE,
                                        .first = PATHS_NONE,
                                        .sends_to = PATHS_NONE,
+                                       .also = PATHS_NONE,
                                        .peer_thread = PATHS_NONE,
                                        .waits_for = others};
     w->told.view_input.pending = &w->list;
