@@ -102,6 +102,7 @@ typedef struct awaited {
     int peer, tag;
     MPI_Comm comm;
     bool is_any;
+    const mpi_held *also; /* from somebody else; NULL */
 } awaited;
 
 static paths_executor_note note_of(const mpi_call *call, const awaited *what)
@@ -134,6 +135,12 @@ static void wait_for(const mpi_call *call, const awaited *what)
 {
     paths_executor_note note = note_of(call, what);
 
+    if (what->also) {
+        note.peer = mpi__place(call, MPI__RECEIVES, MPI__BITS(what->also->comm),
+                               what->also->peer)
+                        ->peer;
+        note.flags |= PATHS_NOTE_BOTH;
+    }
     note_give(call, &note);
 }
 
@@ -141,8 +148,8 @@ void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
                 MPI_Comm comm)
 {
     if (peer != MPI_PROC_NULL)
-        wait_for(call,
-                 &(awaited){target, peer, tag, comm, peer == MPI_ANY_SOURCE});
+        wait_for(call, &(awaited){target, peer, tag, comm,
+                                  peer == MPI_ANY_SOURCE, NULL});
 }
 
 /* While it sends to `dest`, who may not yet have its message when what is
@@ -155,7 +162,7 @@ void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
     if (peer == MPI_PROC_NULL)
         return;
     note = note_of(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
-                                    peer == MPI_ANY_SOURCE});
+                                    peer == MPI_ANY_SOURCE, NULL});
     if (dest != MPI_PROC_NULL)
         note.peer = mpi__place(call, MPI__SENDS, MPI__BITS(comm), dest)->peer;
     note_give(call, &note);
@@ -177,7 +184,7 @@ static bool may_wait(const mpi_held *held)
 /* One that is not known may be the one that comes. */
 static awaited awaited_of(const mpi_hold *hold, bool for_one)
 {
-    const mpi_held *first = NULL;
+    const mpi_held *first = NULL, *also = NULL;
     int count = 0;
 
     for (int i = 0; i < hold->count && hold->some; i++) {
@@ -192,13 +199,19 @@ static awaited awaited_of(const mpi_hold *hold, bool for_one)
         if (!first || first->peer == MPI_ANY_SOURCE ||
             (first->kind == MPI__SEND && held->peer != MPI_ANY_SOURCE))
             first = held;
+        else if (held->kind == MPI__RECEIVE && held->peer != MPI_ANY_SOURCE &&
+                 held->peer != first->peer)
+            also = held;
     }
     if (!first || (for_one && count > 1))
         return (awaited){
             .target = MPI__LOCAL, .tag = MPI_ANY_TAG, .is_any = first != NULL};
     return (awaited){first->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
-                     first->peer, first->tag, first->comm,
-                     first->peer == MPI_ANY_SOURCE};
+                     first->peer,
+                     first->tag,
+                     first->comm,
+                     first->peer == MPI_ANY_SOURCE,
+                     for_one ? NULL : also};
 }
 
 void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
@@ -248,7 +261,7 @@ void mpi__polled(const mpi_call *call, int peer, int tag, MPI_Comm comm)
 {
     if (peer != MPI_PROC_NULL)
         polled(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
-                                peer == MPI_ANY_SOURCE});
+                                peer == MPI_ANY_SOURCE, NULL});
 }
 
 void mpi__polled_held(const mpi_call *call, const mpi_hold *hold, bool for_one)

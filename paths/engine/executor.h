@@ -44,13 +44,18 @@ typedef enum paths_activity {
 const char *paths_activity_name(uint32_t activity);
 
 /* What a front end says of its note: `first` and `stage` are ids of a
- * collector; any other thread may end the waiting; all other processes have to
- * come to it; it asks again and again, `bytes` times until `at`, and events of
- * that do not end the note. */
+ * collector.
+ */
 #define PATHS_NOTE_COLLECTOR 1u
+/* Any other thread may end the waiting. */
 #define PATHS_NOTE_ANY 2u
+/* All other processes have to come to it. */
 #define PATHS_NOTE_ALL 4u
+/* It asks again and again, `bytes` times until `at`: events of that do not end
+ * the note. */
 #define PATHS_NOTE_POLLS 8u
+/* The thread `peer` has to come as well as `peer_thread`. */
+#define PATHS_NOTE_BOTH 16u
 /* Of `tag`. */
 #define PATHS_NOTE_ANY_TAG INT64_MAX
 
@@ -67,7 +72,8 @@ typedef struct paths_executor_note {
     uint32_t stage;    /* the node where its thread let go of it, or whose
                           way in it came by; PATHS_NONE */
     uint32_t peer;     /* the process that it connects to; PATHS_NONE. For front
-                          ends: the one that it sends to while it receives */
+                          ends: the one that it sends to while it receives,
+                          or see PATHS_NOTE_BOTH */
     uint32_t peer_thread; /* for front ends: the thread without which it cannot
                              end; PATHS_NONE */
     uint32_t bytes;       /* of its tuple, or the room for one */

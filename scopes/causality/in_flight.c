@@ -167,9 +167,11 @@ static void fill(const taking *t, scopes_pending *p,
         note->peer < t->map->process_count)
         p->peer = t->ranked_processes[note->peer];
     p->flags = note->flags;
-    p->sends_to = note->flags & PATHS_NOTE_COLLECTOR
-                      ? thread_process(t, note->peer)
-                      : PATHS_NONE;
+    p->sends_to = p->also = PATHS_NONE;
+    if (note->flags & PATHS_NOTE_BOTH)
+        p->also = note->peer;
+    else if (note->flags & PATHS_NOTE_COLLECTOR)
+        p->sends_to = thread_process(t, note->peer);
     p->peer_thread = thread_process(t, note->peer_thread) == PATHS_NONE
                          ? PATHS_NONE
                          : note->peer_thread;

@@ -37,6 +37,8 @@ typedef struct scopes_pending {
                            PATHS_NONE: none */
     uint32_t under_way; /* operations of paths_start */
     uint64_t tag;       /* PATHS_NOTE_ANY_TAG: any */
+    uint32_t also;      /* a thread that has to come besides `peer_thread`;
+                           PATHS_NONE */
     uint32_t sends_to;  /* process to which it sends meanwhile; PATHS_NONE */
     uint32_t flags;     /* of the note */
     uint32_t peer_thread; /* number; PATHS_NONE: none */

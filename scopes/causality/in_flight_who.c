@@ -352,6 +352,9 @@ static char *peer_who(const pending_world *w, scopes_pending *p)
     names n = {.of = p};
 
     add_thread(&n, w, p->peer_thread, p->process);
+    if (p->also < w->topology->thread_count &&
+        w->topology->threads[p->also] != PATHS_NONE)
+        add_thread(&n, w, p->also, p->process);
     return names_text(&n);
 }
 

@@ -115,6 +115,9 @@ static bool may_meet(const scopes_view_input *view_input,
         return brings(a) &&
                process_of(view_input, a->peer_thread) == b->process &&
                tags_agree(a, b);
+    if (process_of(view_input, b->also) == a->process)
+        return brings(a) &&
+               process_of(view_input, a->peer_thread) == b->process;
     return a->sends_to == b->process && !brings(b) &&
            process_of(view_input, b->peer_thread) == a->process;
 }
@@ -157,8 +160,9 @@ static bool has_arrived(const graph *g, const scopes_pending *waiting,
     if (!g->arrived)
         return false;
     if (waiting->verb == PASTSET_TAKE || waiting->flags & PATHS_NOTE_ANY)
-        return scopes_arrived_message(g->arrived, process, waiting->process,
-                                      waiting->tag);
+        return scopes_arrived_message(
+            g->arrived, process, waiting->process,
+            thread == waiting->also ? PATHS_NOTE_ANY_TAG : waiting->tag);
     if (waiting->peer_thread != PATHS_NONE && brings(waiting))
         return other && other->under_way > 0;
     node = collective_of(map, waiting->stage);

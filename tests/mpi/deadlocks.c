@@ -256,7 +256,7 @@ static void polling(void)
     if (rank == 2)
         forever();
     MPI_Irecv(&other, 1, MPI_INT, 1 - rank, TAG, WORLD, &request);
-    poll(&request, rank ? 1000 : 0);
+    poll(&request, rank ? 1000 : 20);
     tell(1 - rank, TAG);
 }
 
@@ -265,7 +265,7 @@ static void probing(void)
     int flag = 0;
     MPI_Message message;
 
-    while (!flag)
+    for (; !flag; usleep(20))
         if (rank == 0)
             MPI_Iprobe(1, TAG, WORLD, &flag, MPI_STATUS_IGNORE);
         else if (rank == 1)
@@ -310,7 +310,8 @@ static void to_itself(void)
     forever();
 }
 
-static void immediate_order(void)
+/* A barrier that all have begun ends; what they do then does not. */
+static void after_immediate(void)
 {
     MPI_Request request;
 
@@ -323,28 +324,6 @@ static void immediate_order(void)
     else
         receive(1, TAG);
     receive(left, TAG + 1);
-}
-
-static void not_all_fence(void)
-{
-    MPI_Win window;
-    static int memory;
-
-    MPI_Win_create(&memory, sizeof(memory), 1, MPI_INFO_NULL, WORLD, &window);
-    if (rank == 1)
-        receive(0, TAG);
-    MPI_Win_fence(0, window);
-    if (rank == 0)
-        tell(1, TAG);
-}
-
-static void scans(void)
-{
-    if (rank == 0)
-        receive(1, TAG);
-    MPI_Scan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD);
-    if (rank == 1)
-        tell(0, TAG);
 }
 
 /* --- that are slow --- */
@@ -399,7 +378,7 @@ static void large_exchange(void)
     }
 }
 
-/* One message of 1 GB takes as long as it takes. */
+/* One message of that size takes as long as it takes. */
 #define HUGE_BYTES 600000000
 
 static void huge_message(void)
@@ -560,7 +539,7 @@ static void polling_comes(void)
         receive(1, TAG);
     } else {
         MPI_Irecv(&other, 1, MPI_INT, 0, TAG, WORLD, &request);
-        poll(&request, 0);
+        poll(&request, 20);
     }
     if (rank == 1)
         tell(0, TAG);
@@ -573,7 +552,7 @@ static void probing_comes(void)
 
     if (rank == 0)
         wait_s(slow_s);
-    while (!flag && rank)
+    for (; !flag && rank; usleep(20))
         if (rank == 1)
             MPI_Iprobe(0, TAG, WORLD, &flag, MPI_STATUS_IGNORE);
         else
@@ -738,9 +717,7 @@ static const struct {
     HANGS(between_groups, "0 1 2"),
     HANGS(not_all_split, "0 1 2"),
     HANGS(to_itself, "0"),
-    HANGS(immediate_order, "0 1 2"),
-    HANGS(not_all_fence, "0 1 2"),
-    HANGS(scans, "0 1 2"),
+    HANGS(after_immediate, "0 1 2"),
     SLOW(late_message),
     SLOW(late_collective),
     SLOW(late_receiver),

@@ -61,3 +61,7 @@ es_test(scopes/views/regions_test
 if(TARGET scopes_regions_test)
   add_dependencies(scopes_regions_test eventspace_cli regions_app)
 endif()
+es_test(scopes/views/deadlocks_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes)
