@@ -13,7 +13,9 @@
  * Of a run that goes on, a thread counts as waiting when its operation has
  * lasted for half a second: what moves on while notes are taken lasts less. A
  * send and the receive of its message that wait for each other are on their
- * way, however large it is.
+ * way, however large it is. Neither does somebody wait in vain whose message
+ * was sent already, or for whom a thread has done its part of a collective
+ * (causality/arrived.h); this is looked at only if somebody seems to.
  *
  *   no., thread, process
  *   for        since its operation began

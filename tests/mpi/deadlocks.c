@@ -759,6 +759,7 @@ int main(int argc, char **argv)
 
     if (argc < 2)
         return list();
+    alarm(300); /* whoever hangs must not do so for ever */
     while (which < PROGRAMS && strcmp(programs[which].name, argv[1]) != 0)
         which++;
     if (which == PROGRAMS)
