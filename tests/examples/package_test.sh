@@ -32,7 +32,9 @@ root=$folder/root
 dpkg-deb -x "$runtime" "$root"
 (cd "$root" && find . -type f | sort) >"$folder/runtime"
 for file in bin/eventspace share/bash-completion/completions/eventspace \
-    lib/libeventspace_sql.so share/doc/eventspace/copyright; do
+    lib/libeventspace_sql.so lib/libeventspace_mpi.so \
+    lib/libeventspace_openmpi.so lib/libeventspace_mpich.so \
+    share/doc/eventspace/copyright; do
     echo "./usr/$file"
 done >"$folder/wanted"
 echo ./usr/share/eventspace/perfetto.proto >>"$folder/wanted"

@@ -4,5 +4,5 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   add_test(NAME mpi/deadlocks
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/deadlocks_test.mjs
                    ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/mpi)
-  set_tests_properties(mpi/deadlocks PROPERTIES TIMEOUT 600 PROCESSORS 2)
+  set_tests_properties(mpi/deadlocks PROPERTIES TIMEOUT 600)
 endif()
