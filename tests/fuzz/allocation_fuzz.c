@@ -65,9 +65,11 @@ static void hosts(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    char *text = strndup((const char *)data, size);
+    char *text = malloc(size + 1); /* strndup looks for an end behind it */
 
     check(text != NULL);
+    memcpy(text, data, size);
+    text[size] = '\0';
     unsetenv("SLURM_STEP_NUM_TASKS");
     unsetenv("OMPI_MCA_orte_default_hostfile");
     slurm(text);

@@ -257,6 +257,18 @@ static void interrupts_catch(scopes_archiver *archiver)
     cli_catch(&action);
 }
 
+/* One that comes while there are archives and nothing to stop has to wait. */
+static void interrupts_hold(int how)
+{
+    sigset_t set;
+
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    pthread_sigmask(how, &set, NULL);
+}
+
 static void interrupts_leave(void)
 {
     struct sigaction usual = {.sa_handler = SIG_DFL};
@@ -282,12 +294,14 @@ int cli_archive(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &archiving))
         return COMMAND_USAGE;
+    interrupts_hold(SIG_BLOCK);
     if (cli_archiving_start(&archiving) != COMMAND_OK) {
         scopes_archiver_destroy(archiving.archiver);
         return COMMAND_FAILED;
     }
-    cli_warn_of_definitions(archiving.directory);
     interrupts_catch(archiving.archiver);
+    interrupts_hold(SIG_UNBLOCK);
+    cli_warn_of_definitions(archiving.directory);
     thread_end(&archiving);
     interrupts_leave(); /* before what they would stop is no more */
     return cli_archiving_end(&archiving);
