@@ -103,6 +103,7 @@ typedef struct mpi_place {
 typedef struct mpi_places {
     mpi_place **slots; /* a hash table */
     uint32_t count, mask;
+    mpi_place *last; /* that was found: a call asks before it and after it */
 } mpi_places;
 
 /* How many bytes an element of a datatype has, as known. */

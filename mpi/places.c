@@ -239,25 +239,34 @@ place_renew(mpi_place *place, mpi_self *self)
         place_init(place, self, &place->key);
 }
 
-static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
+static mpi_place *place_look(mpi_self *self, const mpi_place_key *key)
 {
     const mpi_places *places = &self->places;
     uint32_t at = (uint32_t)hash(key) & places->mask;
 
     while (places->slots && places->slots[at]) {
-        mpi_place *place = places->slots[at];
-        if (__builtin_expect(are_same(&place->key, key), 1)) {
-            if (__builtin_expect(
-                    key->comm && place->generation !=
-                                     atomic_load_explicit(&mpi__comm_generation,
-                                                          memory_order_relaxed),
-                    0))
-                place_renew(place, self);
-            return place;
-        }
+        if (are_same(&places->slots[at]->key, key))
+            return places->slots[at];
         at = (at + 1) & places->mask;
     }
     return place_add(self, key);
+}
+
+static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
+{
+    mpi_place *place = self->places.last;
+
+    if (!place || !are_same(&place->key, key)) {
+        place = place_look(self, key);
+        self->places.last = place;
+    }
+    if (__builtin_expect(key->comm && place != &lost &&
+                             place->generation !=
+                                 atomic_load_explicit(&mpi__comm_generation,
+                                                      memory_order_relaxed),
+                         0))
+        place_renew(place, self);
+    return place;
 }
 
 const mpi_place *mpi__place(const mpi_call *call, mpi_target target,

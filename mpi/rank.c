@@ -41,13 +41,12 @@ static struct {
     _Atomic bool is_on;   /* MPI_Pcontrol may switch it off */
     _Atomic bool is_over; /* nothing is recorded any more */
     pthread_key_t ends;
-    int width; /* of ranks in names */
     _Atomic uint32_t threads;
 } process;
 
 void mpi__rank_name(char out[32], uint32_t rank)
 {
-    snprintf(out, 32, EVENTSPACE_MPI_PROCESS, process.width, rank);
+    eventspace_rank_name(out, rank, mpi__size);
 }
 
 static void say(const char *format, ...)
@@ -120,17 +119,6 @@ static uint32_t number_from(const char *variable)
     return text && *text && !*end && number < MPI__NONE ? (uint32_t)number : 0;
 }
 
-static int digits(uint32_t number)
-{
-    int count = 1;
-
-    while (number >= 10) {
-        number /= 10;
-        count++;
-    }
-    return count;
-}
-
 /* A child of this process has its memory, and must not write into its files. */
 static void child_begins(void)
 {
@@ -149,7 +137,6 @@ static bool recorder_open(void)
         .processes = mpi__size,
         .max_events = number_from(EVENTSPACE_MPI_EVENTS)};
 
-    process.width = digits(mpi__size - 1);
     mpi__rank_name(name, mpi__rank);
     if (eventspace_recorder_open(&mpi__recorder, &options)) {
         mpi__recorder = NULL;

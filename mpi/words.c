@@ -310,50 +310,33 @@ int mpi__comm_size(MPI_Comm comm)
     return size;
 }
 
-int64_t mpi__bytes_of_all(mpi_self *self, const int *counts, MPI_Datatype type,
-                          MPI_Comm comm)
-{
-    int size = mpi__comm_size(comm);
-    int64_t count = 0;
+/* By counts of either kind. */
+#define BYTES_OF(suffix, number)                                               \
+    int64_t mpi__bytes_of_all##suffix(mpi_self *self, const number *counts,    \
+                                      MPI_Datatype type, MPI_Comm comm)        \
+    {                                                                          \
+        int size = mpi__comm_size(comm);                                       \
+        int64_t count = 0;                                                     \
+                                                                               \
+        for (int i = 0; i < size; i++)                                         \
+            count += counts[i];                                                \
+        return mpi__bytes(self, count, type);                                  \
+    }                                                                          \
+    int64_t mpi__bytes_of_each##suffix(mpi_self *self, const number *counts,   \
+                                       const MPI_Datatype *types,              \
+                                       MPI_Comm comm)                          \
+    {                                                                          \
+        int size = mpi__comm_size(comm);                                       \
+        int64_t bytes = 0;                                                     \
+                                                                               \
+        for (int i = 0; i < size; i++)                                         \
+            bytes += counts[i] ? mpi__bytes(self, counts[i], types[i]) : 0;    \
+        return bytes;                                                          \
+    }
 
-    for (int i = 0; i < size; i++)
-        count += counts[i];
-    return mpi__bytes(self, count, type);
-}
-
-int64_t mpi__bytes_of_each(mpi_self *self, const int *counts,
-                           const MPI_Datatype *types, MPI_Comm comm)
-{
-    int size = mpi__comm_size(comm);
-    int64_t bytes = 0;
-
-    for (int i = 0; i < size; i++)
-        bytes += counts[i] ? mpi__bytes(self, counts[i], types[i]) : 0;
-    return bytes;
-}
-
+BYTES_OF(, int)
 #ifdef MPICH_VERSION
-int64_t mpi__bytes_of_all_c(mpi_self *self, const MPI_Count *counts,
-                            MPI_Datatype type, MPI_Comm comm)
-{
-    int size = mpi__comm_size(comm);
-    int64_t count = 0;
-
-    for (int i = 0; i < size; i++)
-        count += counts[i];
-    return mpi__bytes(self, count, type);
-}
-
-int64_t mpi__bytes_of_each_c(mpi_self *self, const MPI_Count *counts,
-                             const MPI_Datatype *types, MPI_Comm comm)
-{
-    int size = mpi__comm_size(comm);
-    int64_t bytes = 0;
-
-    for (int i = 0; i < size; i++)
-        bytes += counts[i] ? mpi__bytes(self, counts[i], types[i]) : 0;
-    return bytes;
-}
+BYTES_OF(_c, MPI_Count)
 #endif
 
 /* --- receiving --- */

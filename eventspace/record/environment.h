@@ -3,6 +3,8 @@
 #ifndef EVENTSPACE_RECORD_ENVIRONMENT_H
 #define EVENTSPACE_RECORD_ENVIRONMENT_H
 
+#include <stdint.h>
+
 #define EVENTSPACE_MPI_RUN "EVENTSPACE_MPI_RUN"   /* the run directory */
 #define EVENTSPACE_MPI_SIZE "EVENTSPACE_MPI_SIZE" /* its processes */
 /* Most events of a thread; left out: the recorder's own. */
@@ -13,7 +15,8 @@
 /* What is loaded into every process, to find out which of them it is. */
 #define EVENTSPACE_MPI_DETECT "libeventspace_mpi.so"
 
-/* The names of processes: with as many digits as the highest has. */
-#define EVENTSPACE_MPI_PROCESS "rank_%0*u"
+/* The name of the process of a rank: with as many digits as the highest has, so
+ * that names are in the order of ranks. */
+void eventspace_rank_name(char out[32], uint32_t rank, uint32_t ranks);
 
 #endif

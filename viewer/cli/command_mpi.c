@@ -71,24 +71,12 @@ static void rank_find(uint64_t *rank, uint64_t *size)
 
 /* --- the run directory --- */
 
-static int digits(uint64_t number)
-{
-    int count = 1;
-
-    while (number >= 10) {
-        number /= 10;
-        count++;
-    }
-    return count;
-}
-
 static int processes_add(paths_map *map, uint64_t size)
 {
     char name[32];
 
     for (uint64_t i = 0; i < size; i++) {
-        snprintf(name, sizeof(name), EVENTSPACE_MPI_PROCESS, digits(size - 1),
-                 (unsigned)i);
+        eventspace_rank_name(name, (uint32_t)i, (uint32_t)size);
         if (paths_map_add_process(map, name) == PATHS_NONE)
             return pastset_no_memory("for the map of a run");
     }
