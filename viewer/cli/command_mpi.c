@@ -208,11 +208,11 @@ static bool is_static(const char *file)
     return is;
 }
 
-static int become(char **program)
+static void become(char **program)
 {
     execvp(program[0], program);
-    return pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
-                        "%s: %s", program[0], strerror(errno));
+    (void)pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO, "%s: %s",
+                       program[0], strerror(errno));
 }
 
 /* --- with its launcher --- */
@@ -249,33 +249,24 @@ int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
     char count[24], self[PATH_MAX], output[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
     const char *launcher = launcher_of(program[0]);
-    size_t used = 0, more = 0;
-    char **argv;
+    const char *const front[] = {launcher, "-n", count, self, "mpi", output};
+    size_t fronts = sizeof(front) / sizeof(*front), words = 0;
+    const char **argv;
 
-    while (program[more])
-        more++;
-    argv = calloc(more + 10, sizeof(*argv));
+    while (program[words])
+        words++;
+    argv = calloc(fronts + words + 3, sizeof(*argv));
     if (!argv)
         return cli_no_memory("for a program");
     self[length > 0 ? length : 0] = 0;
     snprintf(count, sizeof(count), "%llu", (unsigned long long)ranks);
     snprintf(output, sizeof(output), "--output=%s", directory);
-    {
-        const char *const first[] = {launcher,
-                                     "-n",
-                                     count,
-                                     self,
-                                     "mpi",
-                                     output,
-                                     replace ? "--replace" : "--"};
-        for (size_t i = 0; i < sizeof(first) / sizeof(*first); i++)
-            argv[used++] = (char *)(uintptr_t)first[i];
-    }
+    memcpy(argv, front, sizeof(front));
     if (replace)
-        argv[used++] = (char *)(uintptr_t) "--";
-    for (size_t i = 0; i < more; i++)
-        argv[used++] = program[i];
-    execvp(launcher, argv);
+        argv[fronts++] = "--replace";
+    argv[fronts++] = "--";
+    memcpy(argv + fronts, program, words * sizeof(*argv));
+    execvp(launcher, (char *const *)(uintptr_t)argv);
     free(argv);
     (void)pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
                        "%s: %s: the launcher of the MPI of %s is not there",
@@ -354,22 +345,17 @@ int cli_mpi(int argc, char **argv)
         NULL};
     mpi_arguments a = {0};
     uint64_t rank, size;
-    int err = 0;
 
     if (eventspace_options_parse(&argp, argc, argv, ARGP_IN_ORDER, 0, &a))
         return COMMAND_USAGE;
     rank_find(&rank, &size);
     if (is_static(a.program[0]))
-        err = pastset_fail(PASTSET_ENOTSUP,
+        (void)pastset_fail(PASTSET_ENOTSUP,
                            "%s is linked statically, so that nothing can be "
                            "loaded into it: link it dynamically",
                            a.program[0]);
-    if (!err)
-        err = environment_make(&a, size);
-    if (!err && rank == 0)
-        err = directory_make(&a, size);
-    if (!err)
-        err = become(a.program);
-    (void)err;
-    return refuse();
+    else if (environment_make(&a, size) == 0 &&
+             (rank != 0 || directory_make(&a, size) == 0))
+        become(a.program);
+    return refuse(); /* whichever of these failed has said why */
 }
