@@ -117,12 +117,13 @@ static int thread_check(eventspace_map_additions *a,
 {
     const char *text = eventspace_definition_get(what, "number");
     uint32_t processes = a->map->process_count, *more;
-    uint64_t number, n = 0;
+    uint64_t number, n;
 
-    if (text && paths_parse_number(text, &number) == 0 && number >= a->base)
-        n = (number - a->base) / processes;
-    if (!text || number < a->base || number >= PATHS_NONE ||
-        (number - a->base) % processes != a->rank || n < a->threads ||
+    if (!text || paths_parse_number(text, &number) || number < a->base ||
+        number >= PATHS_NONE)
+        return refuse(what, "its number is none of a thread");
+    n = (number - a->base) / processes;
+    if ((number - a->base) % processes != a->rank || n < a->threads ||
         n > a->threads + MISSING_MAX)
         return refuse(what, "its number is not the next of its process");
     more = pastset_array_grow(a->numbers, a->thread_count, sizeof(*more));

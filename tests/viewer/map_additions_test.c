@@ -1138,6 +1138,12 @@ static void number_of_another(growing *both)
          "number", "1", NULL, NULL);
 }
 
+static void number_that_is_none(growing *both)
+{
+    grow(&both[0], EVENTSPACE_DEFINES_THREAD, EVENTSPACE_NO_PARENT, "x",
+         "number", "x", NULL, NULL);
+}
+
 static void number_again(growing *both)
 {
     grow(&both[0], EVENTSPACE_DEFINES_THREAD, EVENTSPACE_NO_PARENT, "x",
@@ -1191,6 +1197,7 @@ Test(additions, that_are_wrong_are_said_and_left_out)
                                  edge_from_an_element,
                                  second_way_down,
                                  number_of_another,
+                                 number_that_is_none,
                                  number_again,
                                  number_too_high,
                                  process_of_no_run,
