@@ -85,8 +85,7 @@ static const scopes_top *top_at(const states *s, uint32_t position)
 
 static uint32_t top_of(const states *s, uint32_t operation)
 {
-    return (uint32_t)(scopes__waiting_top(s->waiting, operation) -
-                      s->view_input->topology->tops);
+    return scopes__waiting_top_number(s->waiting, operation);
 }
 
 static bool is_asked_for(const states *s, uint32_t operation)
@@ -109,8 +108,7 @@ static const char *process_of(const states *s, uint32_t thread)
 
 static int sum_wait(states *s, const scopes__wait *wait)
 {
-    row_key key = {wait->kind, top_of(s, wait->operation),
-                   top_of(s, wait->other)};
+    row_key key = {wait->kind, top_of(s, wait->operation), wait->other_top};
     int64_t ns = wait->to_ns - wait->from_ns;
     bool failed = false;
     row *r;

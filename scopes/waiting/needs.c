@@ -140,6 +140,20 @@ static void meet(scopes__waiting *w, const scopes__tree *tree)
     }
 }
 
+static void add_meeting(scopes__waiting *w, uint32_t site, uint32_t last)
+{
+    scopes__meeting *met = &w->met[w->met_count++];
+    const scopes_operation *its;
+
+    *met = (scopes__meeting){.site = site, .last = last, .top = SCOPES_MISSING};
+    if (last == SCOPES_MISSING)
+        return;
+    its = scopes__waiting_operation(w, last);
+    met->last_ns = its->start_ns;
+    met->top = scopes__waiting_top_number(w, last);
+    met->verb = its->verb;
+}
+
 static int meetings_make(needing *n)
 {
     scopes__waiting *w = n->waiting;
@@ -160,7 +174,7 @@ static int meetings_make(needing *n)
             continue;
         meet(w, tree);
         for (uint32_t r = 0; r < tree->rounds; r++)
-            w->met[w->met_count++] = (scopes__meeting){i, last_of(n, tree, r)};
+            add_meeting(w, i, last_of(n, tree, r));
     }
     return 0;
 }

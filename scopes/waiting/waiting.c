@@ -20,6 +20,7 @@ static void waiting_free(void *made)
     if (!w->times_kept)
         scopes_communication_destroy(w->times);
     free(w->tops);
+    free(w->dense);
     free(w->members);
     free(w->first_waits);
     scopes__free(w->gaps_ns);

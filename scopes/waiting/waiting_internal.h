@@ -48,10 +48,14 @@ typedef struct scopes__waiting_input {
                                           */
 } scopes__waiting_input;
 
-/* A round of a collective. */
+/* A round of a collective. It has of `last` what is asked for by all who met:
+ * operations lie by thread, so each other look would be at memory far away. */
 typedef struct scopes__meeting {
-    uint32_t site; /* the root of its tree */
-    uint32_t last; /* the operation for which all waited; SCOPES_MISSING */
+    int64_t last_ns; /* when it began */
+    uint32_t last;   /* the operation for which all waited; SCOPES_MISSING */
+    uint32_t top;    /* of its path */
+    uint32_t site;   /* the root of its tree */
+    uint16_t verb;
 } scopes__meeting;
 
 enum {
@@ -74,6 +78,7 @@ typedef struct scopes__wait {
     int64_t from_ns, to_ns;
     uint32_t operation; /* that waited */
     uint32_t other;     /* for which it did, of another thread */
+    uint32_t other_top; /* of its path */
     scopes__wait_kind kind;
 } scopes__wait;
 
@@ -84,6 +89,7 @@ typedef struct scopes__waiting {
     bool times_kept;  /* for others, and may be gone before this is */
     uint32_t count;   /* of operations */
     uint32_t *tops;   /* by path of `times`: its position in topology->tops */
+    bool *dense;      /* by thread: the numbers of its operations ascend by 1 */
     int64_t *gaps_ns; /* by operation: how long its thread had computed */
     uint8_t *flags;
     uint32_t *others;   /* what it needs; SCOPES_MISSING */
@@ -111,11 +117,17 @@ scopes__waiting_operation(const scopes__waiting *w, uint32_t operation)
     return &w->times->operations[operation];
 }
 
-/* The top of its path. */
+/* The top of its path: its position in topology->tops; and that. */
+static inline uint32_t scopes__waiting_top_number(const scopes__waiting *w,
+                                                  uint32_t operation)
+{
+    return w->tops[w->times->operations[operation].path];
+}
+
 static inline const scopes_top *scopes__waiting_top(const scopes__waiting *w,
                                                     uint32_t operation)
 {
-    return &w->in.topology->tops[w->tops[w->times->operations[operation].path]];
+    return &w->in.topology->tops[scopes__waiting_top_number(w, operation)];
 }
 
 /* The operation of a thread with this number; SCOPES_MISSING. */

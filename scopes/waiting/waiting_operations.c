@@ -30,13 +30,18 @@ static void tops_find(scopes__waiting *w)
 }
 
 /* A thread computes where none of its operations is under way. */
-static void gaps_find(scopes__waiting *w, const scopes_thread *thread)
+static void gaps_find(scopes__waiting *w, uint32_t number)
 {
+    const scopes_thread *thread = &w->times->threads[number];
     const scopes_operation *items = w->times->operations;
+    uint32_t sequence = items[thread->operation].sequence;
     int64_t busy_until = thread->start_ns;
 
+    w->dense[number] = true;
     for (size_t i = thread->operation;
          i < thread->operation + thread->operations; i++) {
+        if (items[i].sequence != sequence++)
+            w->dense[number] = false;
         if (items[i].start_ns >= busy_until) {
             w->gaps_ns[i] = items[i].start_ns - busy_until;
             w->flags[i] = SCOPES__BEGINS;
@@ -53,6 +58,7 @@ static int arrays_make(scopes__waiting *w)
         (size_t)w->in.topology->site_count * w->in.topology->thread_count + 1;
 
     w->tops = calloc(w->times->path_count + 1, sizeof(*w->tops));
+    w->dense = calloc(w->in.topology->thread_count + 1, sizeof(*w->dense));
     w->members = calloc(bits / 8 + 1, 1);
     w->first_waits =
         calloc(w->in.topology->thread_count + 2, sizeof(*w->first_waits));
@@ -60,8 +66,8 @@ static int arrays_make(scopes__waiting *w)
     w->flags = scopes__allocate(count * sizeof(*w->flags));
     w->others = scopes__allocate(count * sizeof(*w->others));
     w->meetings = scopes__allocate(count * sizeof(*w->meetings));
-    if (!w->tops || !w->members || !w->first_waits || !w->gaps_ns ||
-        !w->flags || !w->others || !w->meetings)
+    if (!w->tops || !w->dense || !w->members || !w->first_waits ||
+        !w->gaps_ns || !w->flags || !w->others || !w->meetings)
         return no_memory();
     memset(w->gaps_ns, 0, count * sizeof(*w->gaps_ns));
     memset(w->flags, 0, count * sizeof(*w->flags));
@@ -89,11 +95,13 @@ int scopes__waiting_operations(scopes__waiting *w)
         return err;
     tops_find(w);
     for (uint32_t i = 0; i < w->times->thread_count; i++)
-        gaps_find(w, &w->times->threads[i]);
+        if (w->times->threads[i].operations)
+            gaps_find(w, i);
     return 0;
 }
 
-/* Numbers ascend with the starts, and are mostly all there. */
+/* Numbers ascend with the starts, and are mostly all there. Then operations
+ * need not be looked at. */
 uint32_t scopes__waiting_find(const scopes__waiting *w, uint32_t thread,
                               uint32_t sequence)
 {
@@ -106,7 +114,7 @@ uint32_t scopes__waiting_find(const scopes__waiting *w, uint32_t thread,
     items = &w->times->operations[w->times->threads[thread].operation];
     high = w->times->threads[thread].operations;
     at = (uint32_t)(sequence - items[0].sequence);
-    if (at < high && items[at].sequence == sequence)
+    if (at < high && (w->dense[thread] || items[at].sequence == sequence))
         return (uint32_t)(w->times->threads[thread].operation + at);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
