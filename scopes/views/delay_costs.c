@@ -20,6 +20,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Out of memory is no end of the program. */
 #define HASH_NONFATAL_OOM 1
@@ -59,6 +60,8 @@ static const scopes_column each_columns[] = {
 #define TOTAL_COLUMN 7
 #define EACH_TOTAL_COLUMN 9
 
+#define NEAR 1024
+
 /* What a row has in common. */
 typedef struct row_key {
     uint32_t after, before; /* tops; of each: SCOPES_MISSING, and the operation
@@ -81,6 +84,7 @@ typedef struct costs {
     const scopes_view_input *view_input;
     const scopes__waiting *waiting;
     row *rows;
+    row *near[NEAR]; /* those asked for last, by what they have in common */
     double all_ns;
 } costs;
 
@@ -103,13 +107,12 @@ static uint32_t top_of(const costs *c, uint32_t operation)
 {
     return operation == SCOPES_MISSING
                ? SCOPES_MISSING
-               : (uint32_t)(scopes__waiting_top(c->waiting, operation) -
-                            c->view_input->topology->tops);
+               : scopes__waiting_top_number(c->waiting, operation);
 }
 
 /* --- rows --- */
 
-static int row_find(costs *c, const row_key *key, row **out)
+static int row_make(costs *c, const row_key *key, row **out)
 {
     bool failed = false;
     row *r;
@@ -131,6 +134,18 @@ static int row_find(costs *c, const row_key *key, row **out)
     }
     *out = r;
     return 0;
+}
+
+static int row_find(costs *c, const row_key *key, row **out)
+{
+    row **near =
+        &c->near[(key->after * 31 + key->before * 2 + key->in_call) % NEAR];
+    int err = 0;
+
+    if (!*near || memcmp(&(*near)->key, key, sizeof(*key)) != 0)
+        err = row_make(c, key, near);
+    *out = *near;
+    return err;
 }
 
 static int take_delay(const scopes__delay *delay, void *context)
@@ -217,26 +232,24 @@ static void rows_free(costs *c)
 
 /* --- the view --- */
 
-static bool counts(uint32_t wait, const void *context)
+static bool counts(uint32_t number, void *context)
 {
-    const costs *c = context;
+    costs *c = context;
+    const scopes__wait *wait = &c->waiting->waits[number];
 
-    return scopes__way_is_of(
-        c->view_input,
-        scopes__waiting_top(c->waiting, c->waiting->waits[wait].operation)
-            ->edge);
+    if (c->view_input->of &&
+        !scopes__way_is_of(
+            c->view_input,
+            scopes__waiting_top(c->waiting, wait->operation)->edge))
+        return false;
+    c->all_ns += (double)(wait->to_ns - wait->from_ns);
+    return true;
 }
 
 static int add_costs(costs *c)
 {
-    int err;
+    int err = scopes__trace_back(c->waiting, counts, take_delay, c);
 
-    for (uint32_t i = 0; i < c->waiting->wait_count; i++) {
-        const scopes__wait *wait = &c->waiting->waits[i];
-        if (counts(i, c))
-            c->all_ns += (double)(wait->to_ns - wait->from_ns);
-    }
-    err = scopes__trace_back(c->waiting, counts, take_delay, c);
     if (err)
         return err;
     for (const row *r = c->rows; r; r = r->hh.next)

@@ -25,14 +25,13 @@
  *
  * Cost: waits are looked at from the last to the first, and of each what both
  * threads did since they were synchronised, but no more than SCOPES__LOOK_BACK
- * operations of each; where that does not reach back so far, they are taken to
- * have been level where it ends, which changes nothing in the sums. */
+ * operations of each (synchronised_internal.h); where that does not reach back
+ * so far, they are taken to have been level where it ends, which changes
+ * nothing in the sums. */
 #ifndef SCOPES_TRACE_BACK_INTERNAL_H
 #define SCOPES_TRACE_BACK_INTERNAL_H
 
 #include "scopes/waiting/waiting_internal.h"
-
-#define SCOPES__LOOK_BACK 1000
 
 /* A piece of the time of a thread for which others waited. */
 typedef struct scopes__delay {
@@ -45,8 +44,9 @@ typedef struct scopes__delay {
 /* A non-zero answer ends it and is returned. */
 typedef int scopes__delay_each(const scopes__delay *delay, void *context);
 
-/* Whether the waiting of a wait is to be traced; its position in `waits`. */
-typedef bool scopes__wait_counts(uint32_t wait, const void *context);
+/* Whether the waiting of a wait is to be traced; its position in `waits`. Asked
+ * for once of each. */
+typedef bool scopes__wait_counts(uint32_t wait, void *context);
 
 /* Errors: PASTSET_ENOMEM; those of `each`. */
 int scopes__trace_back(const scopes__waiting *waiting,

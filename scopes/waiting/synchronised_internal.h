@@ -1,0 +1,30 @@
+/* synchronised_internal.h - when two threads were last level with each other,
+ * before one waited for the other: when one of them had waited for the other,
+ * or when all had come to a round of a collective in which both are. No further
+ * back than SCOPES__LOOK_BACK operations of each.
+ *
+ * Threads:   any. */
+#ifndef SCOPES_SYNCHRONISED_INTERNAL_H
+#define SCOPES_SYNCHRONISED_INTERNAL_H
+
+#include "scopes/waiting/waiting_internal.h"
+
+#define SCOPES__LOOK_BACK 1000
+
+/* Going back over a thread's operations and waits. */
+typedef struct scopes__past {
+    uint32_t thread;
+    uint32_t first, operation; /* those before it are to be looked at */
+    uint32_t first_wait, waits;
+} scopes__past;
+
+/* Of the one for whom a wait was, until that ended: all who waited for it then
+ * have this in common. */
+scopes__past scopes__past_of_other(const scopes__waiting *w,
+                                   const scopes__wait *wait);
+
+/* `its` is the past of the other one. */
+int64_t scopes__synchronised_at(const scopes__waiting *w, uint32_t wait,
+                                const scopes__past *its);
+
+#endif
