@@ -1,7 +1,10 @@
 /* pieces.c - see pieces_internal.h. */
 #include "scopes/waiting/pieces_internal.h"
 
+#include <stdlib.h>
+
 #include "pastset/request.h"
+#include "scopes/memory/memory_internal.h"
 
 /* Waiting, then for each sort of call what is before it and what is in it. */
 enum { WAITING, FIRST_SORT };
@@ -25,85 +28,94 @@ static uint32_t sort_of(const scopes__waiting *w, uint32_t operation)
     return FIRST_SORT + 2 * call;
 }
 
-scopes__walk scopes__walk_begin(const scopes__waiting *w, uint32_t operation,
-                                uint32_t waits, int64_t from_ns, int64_t at_ns)
+static int add(scopes__pieces *p, scopes__piece piece)
 {
-    uint32_t thread = scopes__waiting_operation(w, operation)->thread;
-
-    return (scopes__walk){.w = w,
-                          .from_ns = from_ns,
-                          .at_ns = at_ns,
-                          .first =
-                              (uint32_t)w->times->threads[thread].operation,
-                          .operation = operation,
-                          .in_gap = true,
-                          .first_wait = w->first_waits[thread],
-                          .waits = waits};
+    if (p->count == p->capacity) {
+        size_t capacity = p->capacity ? 2 * p->capacity : 64;
+        scopes__piece *more = realloc(p->items, capacity * sizeof(*more));
+        if (!more)
+            return scopes__no_room("for what waits were caused by");
+        p->items = more;
+        p->capacity = capacity;
+    }
+    p->items[p->count++] = piece;
+    return 0;
 }
 
-/* What it computed before its next operation. False: nothing. */
-static bool gap_take(scopes__walk *k, scopes__piece *out)
+/* What is in an operation: it waited, or not. `*waits` goes back with it. */
+static int add_call(scopes__pieces *p, const scopes__waiting *w,
+                    uint32_t operation, uint32_t *waits, uint32_t first_wait,
+                    int64_t from_ns, int64_t at_ns)
 {
-    int64_t from_ns = scopes__waiting_operation(k->w, k->operation)->start_ns -
-                      k->w->gaps_ns[k->operation];
+    uint32_t sort = sort_of(w, operation) + 1;
+    int err = 0;
 
-    k->in_gap = false;
-    if (from_ns < k->from_ns)
-        from_ns = k->from_ns;
-    if (from_ns >= k->at_ns)
-        return false;
-    *out = (scopes__piece){.ns = k->at_ns - from_ns,
-                           .sort = sort_of(k->w, k->operation),
-                           .operation = k->operation,
-                           .wait = SCOPES_MISSING,
-                           .kind = SCOPES__COMPUTES};
-    k->at_ns = from_ns;
-    return true;
+    while (at_ns > from_ns && !err) {
+        const scopes__wait *wait;
+        scopes__piece piece = {.sort = sort,
+                               .operation = operation,
+                               .wait = SCOPES_MISSING,
+                               .kind = SCOPES__IS_IN_CALL};
+        int64_t since_ns = from_ns;
+        while (*waits > first_wait && w->waits[*waits - 1].from_ns >= at_ns)
+            --*waits;
+        wait = *waits > first_wait ? &w->waits[*waits - 1] : NULL;
+        if (wait && wait->to_ns >= at_ns) {
+            piece.sort = WAITING;
+            piece.wait = *waits - 1;
+            piece.kind = SCOPES__WAITS;
+            since_ns = wait->from_ns > from_ns ? wait->from_ns : from_ns;
+        } else if (wait && wait->to_ns > from_ns) {
+            since_ns = wait->to_ns;
+        }
+        piece.ns = at_ns - since_ns;
+        at_ns = since_ns;
+        err = add(p, piece);
+    }
+    return err;
 }
 
-/* A part of the operation that was before: it waited, or not. */
-static bool call_take(scopes__walk *k, scopes__piece *out)
+static int64_t later(int64_t a, int64_t b)
 {
-    uint32_t operation = k->operation - 1;
-    int64_t from_ns = scopes__waiting_operation(k->w, operation)->start_ns;
-    const scopes__wait *wait;
-
-    if (from_ns < k->from_ns)
-        from_ns = k->from_ns;
-    if (from_ns >= k->at_ns) {
-        k->operation--;
-        k->in_gap = true;
-        return false;
-    }
-    while (k->waits > k->first_wait &&
-           k->w->waits[k->waits - 1].from_ns >= k->at_ns)
-        k->waits--;
-    *out = (scopes__piece){.operation = operation,
-                           .wait = SCOPES_MISSING,
-                           .kind = SCOPES__IS_IN_CALL};
-    wait = k->waits > k->first_wait ? &k->w->waits[k->waits - 1] : NULL;
-    if (wait && wait->to_ns >= k->at_ns) {
-        out->sort = WAITING;
-        out->wait = k->waits - 1;
-        out->kind = SCOPES__WAITS;
-        from_ns = wait->from_ns > from_ns ? wait->from_ns : from_ns;
-    } else {
-        out->sort = sort_of(k->w, operation) + 1;
-        if (wait && wait->to_ns > from_ns)
-            from_ns = wait->to_ns;
-    }
-    out->ns = k->at_ns - from_ns;
-    k->at_ns = from_ns;
-    return true;
+    return a > b ? a : b;
 }
 
-bool scopes__piece_next(scopes__walk *k, scopes__piece *out)
+int scopes__pieces_find(scopes__pieces *p, const scopes__waiting *w,
+                        uint32_t operation, uint32_t waits, int64_t from_ns,
+                        int64_t at_ns)
 {
-    while (k->at_ns > k->from_ns) {
-        if (!k->in_gap && k->operation == k->first)
-            return false;
-        if (k->in_gap ? gap_take(k, out) : call_take(k, out))
-            return true;
+    const scopes_operation *items = w->times->operations;
+    uint32_t thread = items[operation].thread;
+    uint32_t first = (uint32_t)w->times->threads[thread].operation;
+    uint32_t first_wait = w->first_waits[thread];
+    int err = 0;
+
+    p->count = 0;
+    for (;; operation--) {
+        int64_t since_ns =
+            later(from_ns, items[operation].start_ns - w->gaps_ns[operation]);
+        if (since_ns < at_ns) {
+            err = add(p, (scopes__piece){.ns = at_ns - since_ns,
+                                         .sort = sort_of(w, operation),
+                                         .operation = operation,
+                                         .wait = SCOPES_MISSING,
+                                         .kind = SCOPES__COMPUTES});
+            at_ns = since_ns;
+        }
+        if (err || at_ns <= from_ns || operation == first)
+            return err;
+        since_ns = later(from_ns, items[operation - 1].start_ns);
+        if (since_ns >= at_ns)
+            continue;
+        err =
+            add_call(p, w, operation - 1, &waits, first_wait, since_ns, at_ns);
+        at_ns = since_ns;
+        if (err)
+            return err;
     }
-    return false;
+}
+
+void scopes__pieces_free(scopes__pieces *p)
+{
+    free(p->items);
 }

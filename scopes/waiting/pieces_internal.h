@@ -5,21 +5,12 @@
  * receiving, and others; and each has two, for what is before the call and for
  * what is in it. All waiting is one.
  *
- * Threads:   any. */
+ * Threads:   any.
+ * Ownership: find gives, free takes back. */
 #ifndef SCOPES_PIECES_INTERNAL_H
 #define SCOPES_PIECES_INTERNAL_H
 
 #include "scopes/waiting/waiting_internal.h"
-
-/* Goes back over what a thread did, piece by piece, until `from_ns`. */
-typedef struct scopes__walk {
-    const scopes__waiting *w;
-    int64_t from_ns, at_ns;
-    uint32_t first;     /* operation of the thread */
-    uint32_t operation; /* the next one, before which the thread computed */
-    bool in_gap;        /* ... until at_ns; else it is in the one before */
-    uint32_t first_wait, waits; /* of the thread: those that were before */
-} scopes__walk;
 
 typedef enum scopes__piece_kind {
     SCOPES__COMPUTES,
@@ -38,11 +29,18 @@ typedef struct scopes__piece {
 
 uint32_t scopes__piece_sorts(const scopes__waiting *w);
 
-/* From `at_ns` back, which is before the thread's next operation begins, or in
- * it; of the thread's waits, `waits` is the first that begins then or later. */
-scopes__walk scopes__walk_begin(const scopes__waiting *w, uint32_t operation,
-                                uint32_t waits, int64_t from_ns, int64_t at_ns);
-/* The next piece; false: there are no more. */
-bool scopes__piece_next(scopes__walk *walk, scopes__piece *out);
+typedef struct scopes__pieces {
+    scopes__piece *items; /* the last first */
+    size_t count, capacity;
+} scopes__pieces;
+
+/* What a thread did from `from_ns` to `at_ns`, which is before its operation
+ * begins, or in it; of its waits, `waits` is the first that begins then or
+ * later. Puts it in place of what `pieces` had, which is zero at first.
+ * Errors: PASTSET_ENOMEM. */
+int scopes__pieces_find(scopes__pieces *pieces, const scopes__waiting *w,
+                        uint32_t operation, uint32_t waits, int64_t from_ns,
+                        int64_t at_ns);
+void scopes__pieces_free(scopes__pieces *pieces);
 
 #endif

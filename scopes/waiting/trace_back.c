@@ -14,6 +14,9 @@
 /* Of the costs of a wait that has been traced: it gets no more of them. */
 #define TRACED (-1.0)
 
+/* How many items of four bytes ahead memory is fetched: two lines. */
+#define AHEAD 32
+
 /* What a thread spent on a sort, in a walk: only if that has this number. */
 typedef struct spent {
     int64_t ns;
@@ -25,9 +28,7 @@ typedef struct late {
     scopes__past past;
     int64_t from_ns, to_ns;
     uint64_t walk; /* its number; 0: it is not made */
-    scopes__piece *pieces;
-    double *excess_ns; /* by piece, for the wait at hand */
-    size_t count, capacity;
+    scopes__pieces pieces;
     double net_ns[SCOPES__PIECE_KINDS];
 } late;
 
@@ -37,9 +38,13 @@ typedef struct tracing {
     void *context;
     scopes__wait_groups groups;
     double *propagated_ns;           /* by wait */
+    uint32_t *waits_before;          /* by thread */
     spent *late_spent, *early_spent; /* by sort */
     uint64_t walks;
     late late;
+    scopes__pieces early;
+    double *excess_ns; /* by piece of the late one */
+    size_t excess_capacity;
     double parts[SCOPES__PIECE_KINDS]; /* of the excess that counts */
 } tracing;
 
@@ -57,46 +62,38 @@ static void spend(spent *by_sort, uint64_t walk, const scopes__piece *p)
     *s = (spent){s->walk == walk ? s->ns + p->ns : p->ns, walk};
 }
 
-static int late_room(late *l)
+static int excess_room(tracing *t)
 {
-    size_t capacity = l->capacity ? 2 * l->capacity : 64;
-    scopes__piece *pieces;
-    double *excess_ns;
+    double *more;
 
-    if (l->count < l->capacity)
+    if (t->excess_capacity == t->late.pieces.capacity)
         return 0;
-    pieces = realloc(l->pieces, capacity * sizeof(*pieces));
-    if (!pieces)
+    more = realloc(t->excess_ns, t->late.pieces.capacity * sizeof(*more));
+    if (!more)
         return no_memory();
-    l->pieces = pieces;
-    excess_ns = realloc(l->excess_ns, capacity * sizeof(*excess_ns));
-    if (!excess_ns)
-        return no_memory();
-    l->excess_ns = excess_ns;
-    l->capacity = capacity;
+    t->excess_ns = more;
+    t->excess_capacity = t->late.pieces.capacity;
     return 0;
 }
 
 static int late_since(tracing *t, uint32_t operation, int64_t from_ns)
 {
     late *l = &t->late;
-    scopes__walk k =
-        scopes__walk_begin(t->w, operation, l->past.waits, from_ns, l->to_ns);
-    int err = 0;
+    int err;
 
     if (l->walk && l->from_ns == from_ns)
         return 0;
     l->from_ns = from_ns;
     l->walk = ++t->walks;
-    l->count = 0;
     memset(l->net_ns, 0, sizeof(l->net_ns));
-    while (!(err = late_room(l)) &&
-           scopes__piece_next(&k, &l->pieces[l->count])) {
-        const scopes__piece *p = &l->pieces[l->count++];
+    err = scopes__pieces_find(&l->pieces, t->w, operation, l->past.waits,
+                              from_ns, l->to_ns);
+    for (size_t i = 0; i < l->pieces.count && !err; i++) {
+        const scopes__piece *p = &l->pieces.items[i];
         spend(t->late_spent, l->walk, p);
         l->net_ns[p->kind] += (double)p->ns;
     }
-    return err;
+    return err ? err : excess_room(t);
 }
 
 /* --- dividing a cost --- */
@@ -115,22 +112,22 @@ static double excess_in(const tracing *t, uint64_t early,
 /* Of each kind no more counts than the late one has spent longer on all of it:
  * what it computed before calls of one sort, others may have computed before
  * calls of another. Gives all that counts. */
-static double excess_of(tracing *t, scopes__walk early)
+static double excess_of(tracing *t)
 {
     double net_ns[SCOPES__PIECE_KINDS], sums_ns[SCOPES__PIECE_KINDS] = {0};
     double all_ns = 0;
     uint64_t walk = ++t->walks;
-    scopes__piece p;
 
     memcpy(net_ns, t->late.net_ns, sizeof(net_ns));
-    while (scopes__piece_next(&early, &p)) {
-        spend(t->early_spent, walk, &p);
-        net_ns[p.kind] -= (double)p.ns;
+    for (size_t i = 0; i < t->early.count; i++) {
+        const scopes__piece *p = &t->early.items[i];
+        spend(t->early_spent, walk, p);
+        net_ns[p->kind] -= (double)p->ns;
     }
-    for (size_t i = 0; i < t->late.count; i++) {
-        const scopes__piece *its = &t->late.pieces[i];
-        t->late.excess_ns[i] = excess_in(t, walk, its);
-        sums_ns[its->kind] += t->late.excess_ns[i];
+    for (size_t i = 0; i < t->late.pieces.count; i++) {
+        const scopes__piece *p = &t->late.pieces.items[i];
+        t->excess_ns[i] = excess_in(t, walk, p);
+        sums_ns[p->kind] += t->excess_ns[i];
     }
     for (int k = 0; k < SCOPES__PIECE_KINDS; k++) {
         t->parts[k] = net_ns[k] > 0 ? net_ns[k] / sums_ns[k] : 0;
@@ -158,9 +155,9 @@ static int divide(tracing *t, const scopes__delay *cost, double all_ns)
 {
     int err = 0;
 
-    for (size_t i = 0; i < t->late.count && !err; i++) {
-        const scopes__piece *p = &t->late.pieces[i];
-        double part = t->late.excess_ns[i] * t->parts[p->kind] / all_ns;
+    for (size_t i = 0; i < t->late.pieces.count && !err; i++) {
+        const scopes__piece *p = &t->late.pieces.items[i];
+        double part = t->excess_ns[i] * t->parts[p->kind] / all_ns;
         if (part > 0)
             err = give(t, cost, p, part);
     }
@@ -174,10 +171,12 @@ static int trace(tracing *t, const scopes__delay *cost)
     int err = late_since(t, wait->other, from_ns);
     double all_ns;
 
+    if (!err)
+        err = scopes__pieces_find(&t->early, t->w, wait->operation, cost->wait,
+                                  from_ns, wait->from_ns);
     if (err)
         return err;
-    all_ns = excess_of(t, scopes__walk_begin(t->w, wait->operation, cost->wait,
-                                             from_ns, wait->from_ns));
+    all_ns = excess_of(t);
     if (all_ns > 0)
         return divide(t, cost, all_ns);
     /* It is not seen what the late one did. */
@@ -190,19 +189,39 @@ static int trace(tracing *t, const scopes__delay *cost)
 
 /* --- all waits --- */
 
+/* Has memory fetched that is needed soon: it lies by thread, and of each thread
+ * a little further back is looked at for each group. */
+static void fetch_ahead(const tracing *t, uint32_t wait)
+{
+    const scopes__waiting *w = t->w;
+    uint32_t operation = w->waits[wait].operation;
+
+    if (operation < AHEAD || wait < AHEAD)
+        return;
+    __builtin_prefetch(&w->times->operations[operation - AHEAD / 4]);
+    __builtin_prefetch(&w->gaps_ns[operation - AHEAD / 2]);
+    __builtin_prefetch(&w->meetings[operation - AHEAD]);
+    __builtin_prefetch(&w->others[operation - AHEAD]);
+    __builtin_prefetch(&w->waits[wait - AHEAD / 4]);
+    __builtin_prefetch(&t->propagated_ns[wait - AHEAD / 2]);
+    __builtin_prefetch(&t->groups.next[wait - AHEAD]);
+}
+
 static int trace_group(tracing *t, const scopes__wait_group *group,
                        scopes__wait_counts *counts)
 {
     const scopes__waiting *w = t->w;
     int err = 0;
 
-    t->late.past = scopes__past_of_other(w, &w->waits[group->first]);
+    t->late.past =
+        scopes__past_of_other(w, &w->waits[group->first], t->waits_before);
     t->late.to_ns = group->to_ns;
     t->late.walk = 0;
     for (uint32_t i = group->first; i != SCOPES_MISSING && !err;
          i = t->groups.next[i]) {
         const scopes__wait *wait = &w->waits[i];
         scopes__delay cost = {.wait = i, .propagated_ns = t->propagated_ns[i]};
+        fetch_ahead(t, i);
         if (counts(i, t->context))
             cost.direct_ns = (double)(wait->to_ns - wait->from_ns);
         t->propagated_ns[i] = TRACED;
@@ -218,10 +237,15 @@ static int arrays_make(tracing *t)
     uint32_t sorts = scopes__piece_sorts(t->w);
 
     t->propagated_ns = scopes__allocate(count * sizeof(*t->propagated_ns));
+    t->waits_before =
+        malloc((t->w->times->thread_count + 1) * sizeof(*t->waits_before));
     t->late_spent = calloc(sorts, sizeof(*t->late_spent));
     t->early_spent = calloc(sorts, sizeof(*t->early_spent));
-    if (!t->propagated_ns || !t->late_spent || !t->early_spent)
+    if (!t->propagated_ns || !t->waits_before || !t->late_spent ||
+        !t->early_spent)
         return no_memory();
+    memcpy(t->waits_before, &t->w->first_waits[1],
+           t->w->times->thread_count * sizeof(*t->waits_before));
     memset(t->propagated_ns, 0, count * sizeof(*t->propagated_ns));
     return scopes__wait_groups_make(&t->groups, t->w);
 }
@@ -237,9 +261,11 @@ int scopes__trace_back(const scopes__waiting *waiting,
         err = trace_group(&t, &t.groups.items[i], counts);
     scopes__wait_groups_free(&t.groups);
     scopes__free(t.propagated_ns);
+    free(t.waits_before);
     free(t.late_spent);
     free(t.early_spent);
-    free(t.late.pieces);
-    free(t.late.excess_ns);
+    scopes__pieces_free(&t.late.pieces);
+    scopes__pieces_free(&t.early);
+    free(t.excess_ns);
     return err;
 }
