@@ -463,7 +463,8 @@ static int times_make(void **out, const void *context, bool kept)
     return 0;
 }
 
-/* Views that need threads only take what is made for steps, if it is. */
+/* Views that need threads only take what is made for steps; and what is made of
+ * operations has these, too. */
 int scopes_communication_create(scopes_communication **out,
                                 const scopes_topology *topology,
                                 const scopes_event_table *event_table,
@@ -478,6 +479,9 @@ int scopes_communication_create(scopes_communication **out,
 
     if (detail == SCOPES_THREADS && scopes__memo_keeps(event_table->memo))
         a.detail = SCOPES_STEPS;
+    if (scopes__memo_has(event_table->memo, SCOPES__MEMO_TIMES,
+                         SCOPES_OPERATIONS))
+        a.detail = SCOPES_OPERATIONS;
     err = scopes__memo_get(event_table->memo, SCOPES__MEMO_TIMES, a.detail,
                            &how, &a, &made);
     *out = made;

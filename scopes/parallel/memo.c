@@ -92,6 +92,19 @@ static thing *find(const scopes__memo *memo, scopes__memo_kind kind,
     return NULL;
 }
 
+bool scopes__memo_has(scopes__memo *memo, scopes__memo_kind kind,
+                      uint32_t number)
+{
+    const thing *t;
+    bool has;
+
+    pthread_mutex_lock(&memo->lock);
+    t = memo->keeps ? find(memo, kind, number) : NULL;
+    has = t && t->state != FAILED;
+    pthread_mutex_unlock(&memo->lock);
+    return has;
+}
+
 static thing *add(scopes__memo *memo, scopes__memo_kind kind, uint32_t number)
 {
     thing *added = calloc(1, sizeof(*added));

@@ -39,6 +39,9 @@ void scopes__memo_destroy(scopes__memo *memo); /* NULL is allowed */
 void scopes__memo_begin(scopes__memo *memo);
 void scopes__memo_end(scopes__memo *memo);
 bool scopes__memo_keeps(scopes__memo *memo);
+/* Does it keep this, or is it being made? */
+bool scopes__memo_has(scopes__memo *memo, scopes__memo_kind kind,
+                      uint32_t number);
 
 /* Gives the thing of this kind and number, or makes it. Errors: those of
  * `make`; PASTSET_ENOMEM. */

@@ -165,4 +165,5 @@ const scopes_view scopes__view_communication = {
     "an operation of a thread",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
+    .turn = 1,
     .make = make};

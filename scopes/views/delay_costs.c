@@ -280,5 +280,6 @@ const scopes_view scopes__view_delay_costs = {
     "a piece of a thread's time for which others waited",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
+    .turn = -1,
     .make = make,
     .when_empty = "no operation waited for one of another thread"};

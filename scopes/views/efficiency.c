@@ -145,4 +145,5 @@ const scopes_view scopes__view_efficiency = {
     "a twentieth of the time of the run",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(columns),
+    .turn = 1,
     .make = make};

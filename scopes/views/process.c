@@ -132,7 +132,7 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
 }
 
 const scopes_view scopes__view_process = {
-    "process",   "the threads of each process together",
-    NULL,        SCOPES__COLUMNS(columns),
-    NULL,        0,
-    .make = make};
+    "process", "the threads of each process together",
+    NULL,      SCOPES__COLUMNS(columns),
+    NULL,      0,
+    .turn = 1, .make = make};

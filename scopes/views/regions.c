@@ -295,6 +295,7 @@ const scopes_view scopes__view_regions = {
     "a time in a region, or a mark",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
+    .turn = 1,
     .make = make,
     .when_empty =
         "there are no regions: a program names parts of itself by "

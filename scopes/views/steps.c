@@ -216,4 +216,5 @@ const scopes_view scopes__view_steps = {"steps",
                                         "a thread's part of a step",
                                         SCOPES__COLUMNS(columns),
                                         SCOPES__COLUMNS(each_columns),
+                                        .turn = 1,
                                         .make = make};

@@ -1,6 +1,7 @@
 /* view.c - finding a view by its name, and making it. */
 #include "scopes/views/view_internal.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "pastset/status.h"
@@ -135,28 +136,47 @@ int scopes_view_make(scopes_table **out, const scopes_view *view,
 typedef struct several {
     scopes_table **out;
     const scopes_view *const *list;
+    size_t *order; /* in which they are begun */
     const scopes_view_input *view_input;
 } several;
 
 static int make_one(size_t number, void *context)
 {
     const several *s = context;
+    size_t place = s->order[number];
     scopes_view_input view_input = *s->view_input;
 
-    view_input.each = view_input.each && s->list[number]->each;
-    return scopes_view_make(&s->out[number], s->list[number], &view_input);
+    view_input.each = view_input.each && s->list[place]->each;
+    return scopes_view_make(&s->out[place], s->list[place], &view_input);
+}
+
+static void put_in_order(several *s, size_t count)
+{
+    size_t placed = 0;
+
+    for (int turn = -1; turn <= 1; turn++) {
+        for (size_t i = 0; i < count; i++) {
+            if (s->list[i]->turn == turn)
+                s->order[placed++] = i;
+        }
+    }
 }
 
 int scopes_views_make(scopes_table **out, const scopes_view *const *list,
                       size_t count, const scopes_view_input *view_input)
 {
-    several s = {out, list, view_input};
+    several s = {.out = out, .list = list, .view_input = view_input};
     int err;
 
     memset(out, 0, count * sizeof(*out));
+    s.order = malloc((count + 1) * sizeof(*s.order));
+    if (!s.order)
+        return pastset_no_memory("for views");
+    put_in_order(&s, count);
     scopes__memo_begin(view_input->event_table->memo);
     err = scopes__parallel(count, make_one, &s);
     scopes__memo_end(view_input->event_table->memo);
+    free(s.order);
     for (size_t i = 0; i < count && err; i++) {
         scopes_table_destroy(out[i]);
         out[i] = NULL;

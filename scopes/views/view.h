@@ -52,6 +52,9 @@ typedef struct scopes_view {
     bool eventless;         /* it needs no events */
     const char *when_empty; /* why it has no rows of a run that has events;
                                NULL: nothing is to be said */
+    /* When several are made: those of a lower turn are begun first. -1: it
+     * takes longest; 1: it needs what another makes, too, and would wait. */
+    int turn;
 } scopes_view;
 
 /* NULL when there is none of that name / past the last. */

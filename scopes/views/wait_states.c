@@ -241,5 +241,6 @@ const scopes_view scopes__view_wait_states = {
     "a wait",
     SCOPES__COLUMNS(columns),
     SCOPES__COLUMNS(each_columns),
+    .turn = 1,
     .make = make,
     .when_empty = "no operation waited for one of another thread"};
