@@ -4,11 +4,14 @@
 #include "scopes/waiting/ideal_network_internal.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "scopes/memory/memory_internal.h"
 
+/* In place of the time when an operation began: it has not, and so much more is
+ * the thread that waits for that, or the first of them. */
 #define NOT_YET INT64_MIN
+#define WAITED_FOR (INT64_MIN + 1)
+#define BEGUN (WAITED_FOR + PATHS_NONE)
 
 /* A thread that is replayed. */
 typedef struct actor {
@@ -31,8 +34,8 @@ typedef struct gathering {
 struct scopes__ideal {
     const scopes__waiting *w;
     int64_t from_ns, to_ns; /* what begins then or later is not of the part */
-    int64_t *begun_ns;      /* by operation */
-    uint32_t *waiters;      /* by operation: threads */
+    bool whole;             /* all are of the part */
+    int64_t *begun_ns;      /* by operation; or who waits for it */
     gathering *rounds;
     actor *actors; /* by thread */
     uint32_t ready;
@@ -151,8 +154,11 @@ static void wait_in(scopes__ideal *d, uint32_t *waiters, actor *a)
 
 static bool is_within(const scopes__ideal *d, uint32_t operation)
 {
-    int64_t ns = operation_at(d->w, operation)->start_ns;
+    int64_t ns;
 
+    if (d->whole)
+        return true;
+    ns = operation_at(d->w, operation)->start_ns;
     return ns >= d->from_ns && ns < d->to_ns;
 }
 
@@ -163,15 +169,31 @@ static gathering *round_of(scopes__ideal *d, uint32_t operation)
     return meeting == SCOPES_MISSING ? NULL : &d->rounds[meeting];
 }
 
+/* Threads that wait for an operation which has not begun. */
+static uint32_t waiters_of(const scopes__ideal *d, uint32_t operation)
+{
+    int64_t begun_ns = d->begun_ns[operation];
+
+    return begun_ns == NOT_YET ? PATHS_NONE : (uint32_t)(begun_ns - WAITED_FOR);
+}
+
+static void waiters_set(scopes__ideal *d, uint32_t operation, uint32_t waiters)
+{
+    d->begun_ns[operation] =
+        waiters == PATHS_NONE ? NOT_YET : WAITED_FOR + waiters;
+}
+
 /* It begins: those who have waited for that go on. */
 static void begin(scopes__ideal *d, uint32_t operation, int64_t now_ns)
 {
     gathering *round = round_of(d, operation);
+    uint32_t waiters;
 
     if (!is_within(d, operation))
         return;
+    waiters = waiters_of(d, operation);
     d->begun_ns[operation] = now_ns;
-    go_on_all(d, &d->waiters[operation]);
+    go_on_all(d, &waiters);
     if (!round)
         return;
     round->last_ns = more(round->last_ns, now_ns);
@@ -204,8 +226,10 @@ static bool has_needed(scopes__ideal *d, actor *a, uint32_t operation)
     }
     if (other == SCOPES_MISSING || !is_within(d, other))
         return true;
-    if (d->begun_ns[other] == NOT_YET) {
-        wait_in(d, &d->waiters[other], a);
+    if (d->begun_ns[other] < BEGUN) {
+        uint32_t waiters = waiters_of(d, other);
+        wait_in(d, &waiters, a);
+        waiters_set(d, other, waiters);
         return false;
     }
     a->now_ns = more(a->now_ns, d->begun_ns[other]);
@@ -245,25 +269,34 @@ static void replay(scopes__ideal *d, uint32_t thread)
         a->now_ns += end_ns - a->until_ns;
 }
 
+static void take_out(const scopes__ideal *d, uint32_t *waiters, uint32_t thread)
+{
+    while (*waiters != thread)
+        waiters = &d->actors[*waiters].next;
+    *waiters = d->actors[thread].next;
+}
+
 /* Of those that need each other in a circle, the first no longer waits. */
 static void let_go(scopes__ideal *d)
 {
-    const scopes__waiting *w = d->w;
-    uint32_t first = PATHS_NONE, *link;
+    uint32_t first = PATHS_NONE;
     gathering *round;
 
-    for (uint32_t i = 0; i < w->times->thread_count; i++) {
+    for (uint32_t i = 0; i < d->w->times->thread_count; i++) {
         const actor *a = &d->actors[i];
         if (a->waits &&
             (first == PATHS_NONE || a->now_ns < d->actors[first].now_ns))
             first = i;
     }
     round = round_of(d, d->actors[first].at);
-    link = round ? &round->waiters
-                 : &d->waiters[needed_by(w, d->actors[first].at)];
-    while (*link != first)
-        link = &d->actors[*link].next;
-    *link = d->actors[first].next;
+    if (round) {
+        take_out(d, &round->waiters, first);
+    } else {
+        uint32_t other = needed_by(d->w, d->actors[first].at);
+        uint32_t waiters = waiters_of(d, other);
+        take_out(d, &waiters, first);
+        waiters_set(d, other, waiters);
+    }
     d->actors[first].waits = false;
     d->actors[first].at++;
     d->blocked--;
@@ -285,17 +318,7 @@ static void actor_begin(scopes__ideal *d, uint32_t thread)
         a->end = a->at;
     for (uint32_t i = a->at; i < a->end; i++) {
         gathering *round = round_of(d, i);
-        d->waiters[i] = PATHS_NONE;
         d->begun_ns[i] = NOT_YET;
-        if (round)
-            *round = (gathering){0, PATHS_NONE, 0};
-    }
-}
-
-static void rounds_count(scopes__ideal *d, const actor *a)
-{
-    for (uint32_t i = a->at; i < a->end; i++) {
-        gathering *round = round_of(d, i);
         if (round && is_within(d, i))
             round->missing++;
     }
@@ -308,12 +331,13 @@ int64_t scopes__ideal_time(scopes__ideal *d, int64_t from_ns, int64_t to_ns)
 
     d->from_ns = from_ns;
     d->to_ns = to_ns == d->w->times->end_ns ? to_ns + 1 : to_ns;
+    d->whole = from_ns <= d->w->times->start_ns && to_ns >= d->w->times->end_ns;
     d->ready = PATHS_NONE;
     d->blocked = 0;
-    for (uint32_t i = 0; i < threads; i++)
-        actor_begin(d, i);
+    for (uint32_t i = 0; i < d->w->met_count; i++)
+        d->rounds[i] = (gathering){0, PATHS_NONE, 0};
     for (uint32_t i = threads; i-- > 0;) {
-        rounds_count(d, &d->actors[i]);
+        actor_begin(d, i);
         go_on(d, i);
     }
     while (d->ready != PATHS_NONE || d->blocked) {
@@ -344,15 +368,13 @@ int scopes__ideal_create(scopes__ideal **out, const scopes__waiting *waiting)
         return scopes__no_room("for the ideal network");
     d->w = waiting;
     d->begun_ns = scopes__allocate(count * sizeof(*d->begun_ns));
-    d->waiters = scopes__allocate(count * sizeof(*d->waiters));
     d->rounds =
         scopes__allocate(((size_t)waiting->met_count + 1) * sizeof(*d->rounds));
     d->actors = calloc(waiting->times->thread_count + 1u, sizeof(*d->actors));
-    if (!d->begun_ns || !d->waiters || !d->rounds || !d->actors) {
+    if (!d->begun_ns || !d->rounds || !d->actors) {
         scopes__ideal_destroy(d);
         return scopes__no_room("for the ideal network");
     }
-    memset(d->rounds, 0, ((size_t)waiting->met_count + 1) * sizeof(*d->rounds));
     *out = d;
     return 0;
 }
@@ -362,7 +384,6 @@ void scopes__ideal_destroy(scopes__ideal *d)
     if (!d)
         return;
     scopes__free(d->begun_ns);
-    scopes__free(d->waiters);
     scopes__free(d->rounds);
     free(d->actors);
     free(d);
