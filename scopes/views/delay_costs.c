@@ -182,7 +182,8 @@ static void add_when(const costs *c, const row *r)
 {
     const scopes_operation *o =
         scopes__waiting_operation(c->waiting, r->operation);
-    int64_t gap_ns = c->waiting->gaps_ns[r->operation];
+    int64_t gap_ns = scopes__waiting_gap_ns(
+        c->waiting, &c->waiting->times->threads[o->thread], r->operation);
 
     scopes_table_integer(c->out, o->sequence);
     scopes_table_integer(c->out,

@@ -164,7 +164,7 @@ static bool is_within(const scopes__ideal *d, uint32_t operation)
 
 static gathering *round_of(scopes__ideal *d, uint32_t operation)
 {
-    uint32_t meeting = d->w->meetings[operation];
+    uint32_t meeting = scopes__waiting_meeting(d->w, operation);
 
     return meeting == SCOPES_MISSING ? NULL : &d->rounds[meeting];
 }
@@ -207,7 +207,7 @@ static uint32_t needed_by(const scopes__waiting *w, uint32_t operation)
     if ((w->flags[operation] & SCOPES__MAY_BLOCK) &&
         !(w->flags[operation] & SCOPES__BLOCKS))
         return SCOPES_MISSING;
-    return w->others[operation];
+    return scopes__waiting_other(w, operation);
 }
 
 /* False: the thread has to wait. */

@@ -51,7 +51,7 @@ static void needs_of_path(const needing *n, const scopes__tree *tree)
         operation = operation_of(
             w, scopes_event_at(own->events, scopes__tree_event(own, r)));
         if (operation != SCOPES_MISSING)
-            w->others[operation] = other_at(n, bottom->collector, below);
+            w->needs[operation] = other_at(n, bottom->collector, below);
     }
 }
 
@@ -134,8 +134,10 @@ static void meet(scopes__waiting *w, const scopes__tree *tree)
         w->members[bit / 8] |= (uint8_t)(1 << (bit % 8));
         for (uint32_t r = 0; r < tree->rounds; r++) {
             uint32_t operation = operation_in(w, branch, r);
-            if (operation != SCOPES_MISSING)
-                w->meetings[operation] = w->met_count + r;
+            if (operation == SCOPES_MISSING)
+                continue;
+            w->needs[operation] = w->met_count + r;
+            w->flags[operation] |= SCOPES__MEETS;
         }
     }
 }

@@ -55,6 +55,12 @@ static bool may_have_waited(const scopes__waiting *w, uint32_t send,
     return late_ns < 0 || late_ns < uncertain_ns(w, send, receive);
 }
 
+static void need(scopes__waiting *w, uint32_t operation, uint32_t other)
+{
+    if (!(w->flags[operation] & SCOPES__MEETS))
+        w->needs[operation] = other;
+}
+
 static void take(scopes__waiting *w, const scopes_message_pair *pair)
 {
     const scopes_message_end *sent = pair->sent, *received = pair->received;
@@ -65,10 +71,10 @@ static void take(scopes__waiting *w, const scopes_message_pair *pair)
 
     if (send == SCOPES_MISSING || receive == SCOPES_MISSING)
         return;
-    w->others[receive] = send;
+    need(w, receive, send);
     if (!blocking || !may_have_waited(w, send, receive))
         return;
-    w->others[send] = receive;
+    need(w, send, receive);
     w->flags[send] |= blocking;
 }
 

@@ -18,12 +18,12 @@ uint32_t scopes__piece_sorts(const scopes__waiting *w)
 static uint32_t sort_of(const scopes__waiting *w, uint32_t operation)
 {
     const scopes_operation *o = scopes__waiting_operation(w, operation);
-    uint32_t meeting = w->meetings[operation];
+    uint32_t meeting = scopes__waiting_meeting(w, operation);
     uint32_t call = meeting != SCOPES_MISSING
                         ? FIRST_SITE + w->met[meeting].site
-                    : o->verb == PASTSET_WRITE               ? SENDS
-                    : w->others[operation] != SCOPES_MISSING ? RECEIVES
-                                                             : OTHERS;
+                    : o->verb == PASTSET_WRITE              ? SENDS
+                    : w->needs[operation] != SCOPES_MISSING ? RECEIVES
+                                                            : OTHERS;
 
     return FIRST_SORT + 2 * call;
 }
@@ -86,14 +86,16 @@ int scopes__pieces_find(scopes__pieces *p, const scopes__waiting *w,
 {
     const scopes_operation *items = w->times->operations;
     uint32_t thread = items[operation].thread;
-    uint32_t first = (uint32_t)w->times->threads[thread].operation;
+    const scopes_thread *its = &w->times->threads[thread];
+    uint32_t first = (uint32_t)its->operation;
     uint32_t first_wait = w->first_waits[thread];
     int err = 0;
 
     p->count = 0;
     for (;; operation--) {
         int64_t since_ns =
-            later(from_ns, items[operation].start_ns - w->gaps_ns[operation]);
+            later(from_ns, items[operation].start_ns -
+                               scopes__waiting_gap_ns(w, its, operation));
         if (since_ns < at_ns) {
             err = add(p, (scopes__piece){.ns = at_ns - since_ns,
                                          .sort = sort_of(w, operation),

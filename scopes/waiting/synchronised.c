@@ -65,7 +65,7 @@ static int64_t waited_at(const scopes__waiting *w, const scopes__past *p,
 static int64_t met_at(const scopes__waiting *w, uint32_t operation,
                       uint32_t other)
 {
-    uint32_t meeting = w->meetings[operation];
+    uint32_t meeting = scopes__waiting_meeting(w, operation);
 
     if (meeting == SCOPES_MISSING || w->met[meeting].last == SCOPES_MISSING ||
         !scopes__waiting_joins(w, w->met[meeting].site, other))

@@ -199,9 +199,7 @@ static void fetch_ahead(const tracing *t, uint32_t wait)
     if (operation < AHEAD || wait < AHEAD)
         return;
     __builtin_prefetch(&w->times->operations[operation - AHEAD / 4]);
-    __builtin_prefetch(&w->gaps_ns[operation - AHEAD / 2]);
-    __builtin_prefetch(&w->meetings[operation - AHEAD]);
-    __builtin_prefetch(&w->others[operation - AHEAD]);
+    __builtin_prefetch(&w->needs[operation - AHEAD]);
     __builtin_prefetch(&w->waits[wait - AHEAD / 4]);
     __builtin_prefetch(&t->propagated_ns[wait - AHEAD / 2]);
     __builtin_prefetch(&t->groups.next[wait - AHEAD]);

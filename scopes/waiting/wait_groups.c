@@ -13,7 +13,7 @@ static int no_memory(void)
 /* The round for whose last one it was; SCOPES_MISSING. */
 static uint32_t round_of(const scopes__waiting *w, const scopes__wait *wait)
 {
-    uint32_t meeting = w->meetings[wait->operation];
+    uint32_t meeting = scopes__waiting_meeting(w, wait->operation);
 
     return meeting != SCOPES_MISSING && w->met[meeting].last_ns == wait->to_ns
                ? meeting

@@ -133,7 +133,7 @@ static needed needed_in(const listing *l, const scopes__meeting *met,
 
 static needed needed_at(const listing *l, uint32_t operation, uint16_t own)
 {
-    uint32_t other = l->w->others[operation];
+    uint32_t other = l->w->needs[operation];
     const scopes_operation *its;
 
     if (other == SCOPES_MISSING)
@@ -148,7 +148,7 @@ static needed needed_at(const listing *l, uint32_t operation, uint16_t own)
 static needed needed_by(const listing *l, uint32_t operation,
                         const scopes_operation *own)
 {
-    uint32_t meeting = l->w->meetings[operation];
+    uint32_t meeting = scopes__waiting_meeting(l->w, operation);
     needed it = meeting == SCOPES_MISSING
                     ? needed_at(l, operation, own->verb)
                     : needed_in(l, &l->w->met[meeting], own->verb);

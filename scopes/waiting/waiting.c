@@ -23,10 +23,8 @@ static void waiting_free(void *made)
     free(w->dense);
     free(w->members);
     free(w->first_waits);
-    scopes__free(w->gaps_ns);
     scopes__free(w->flags);
-    scopes__free(w->others);
-    scopes__free(w->meetings);
+    scopes__free(w->needs);
     scopes__free(w->met);
     scopes__free(w->waits);
     free(w);

@@ -62,6 +62,7 @@ enum {
     SCOPES__BEGINS = 1,    /* no other of the thread was under way */
     SCOPES__MAY_BLOCK = 2, /* a send that may have waited for its receive */
     SCOPES__BLOCKS = 4,    /* it always does, on any network */
+    SCOPES__MEETS = 8,     /* it is in a round of a collective */
 };
 
 typedef enum scopes__wait_kind {
@@ -86,14 +87,13 @@ typedef struct scopes__waiting {
     bool kept; /* for others: see scopes_views_make */
     scopes__waiting_input in;
     scopes_communication *times; /* with all operations */
-    bool times_kept;  /* for others, and may be gone before this is */
-    uint32_t count;   /* of operations */
-    uint32_t *tops;   /* by path of `times`: its position in topology->tops */
-    bool *dense;      /* by thread: the numbers of its operations ascend by 1 */
-    int64_t *gaps_ns; /* by operation: how long its thread had computed */
+    bool times_kept; /* for others, and may be gone before this is */
+    uint32_t count;  /* of operations */
+    uint32_t *tops;  /* by path of `times`: its position in topology->tops */
+    bool *dense;     /* by thread: the numbers of its operations ascend by 1 */
     uint8_t *flags;
-    uint32_t *others;   /* what it needs; SCOPES_MISSING */
-    uint32_t *meetings; /* the one it is in; SCOPES_MISSING */
+    uint32_t *needs; /* by operation: another, or of those that meet in a round
+                        that one; SCOPES_MISSING: nothing */
     scopes__meeting *met;
     uint32_t met_count;
     uint8_t *members;    /* bits: [site * threads + thread] */
@@ -128,6 +128,42 @@ static inline const scopes_top *scopes__waiting_top(const scopes__waiting *w,
                                                     uint32_t operation)
 {
     return &w->in.topology->tops[scopes__waiting_top_number(w, operation)];
+}
+
+/* The round it is in; SCOPES_MISSING. */
+static inline uint32_t scopes__waiting_meeting(const scopes__waiting *w,
+                                               uint32_t operation)
+{
+    return w->flags[operation] & SCOPES__MEETS ? w->needs[operation]
+                                               : SCOPES_MISSING;
+}
+
+/* The one that it needs; SCOPES_MISSING. */
+static inline uint32_t scopes__waiting_other(const scopes__waiting *w,
+                                             uint32_t operation)
+{
+    return w->flags[operation] & SCOPES__MEETS ? SCOPES_MISSING
+                                               : w->needs[operation];
+}
+
+/* How long its thread had computed when it began: nearly always since the one
+ * before. */
+static inline int64_t scopes__waiting_gap_ns(const scopes__waiting *w,
+                                             const scopes_thread *thread,
+                                             uint32_t operation)
+{
+    const scopes_operation *items = w->times->operations;
+    int64_t busy_until = thread->start_ns;
+
+    if (!(w->flags[operation] & SCOPES__BEGINS))
+        return 0;
+    for (uint32_t i = operation; i-- > thread->operation;) {
+        if (items[i].end_ns > busy_until)
+            busy_until = items[i].end_ns;
+        if (w->flags[i] & SCOPES__BEGINS)
+            break;
+    }
+    return items[operation].start_ns - busy_until;
 }
 
 /* The operation of a thread with this number; SCOPES_MISSING. */

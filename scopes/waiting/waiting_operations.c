@@ -42,10 +42,7 @@ static void gaps_find(scopes__waiting *w, uint32_t number)
          i < thread->operation + thread->operations; i++) {
         if (items[i].sequence != sequence++)
             w->dense[number] = false;
-        if (items[i].start_ns >= busy_until) {
-            w->gaps_ns[i] = items[i].start_ns - busy_until;
-            w->flags[i] = SCOPES__BEGINS;
-        }
+        w->flags[i] = items[i].start_ns >= busy_until ? SCOPES__BEGINS : 0;
         if (items[i].end_ns > busy_until)
             busy_until = items[i].end_ns;
     }
@@ -62,17 +59,12 @@ static int arrays_make(scopes__waiting *w)
     w->members = calloc(bits / 8 + 1, 1);
     w->first_waits =
         calloc(w->in.topology->thread_count + 2, sizeof(*w->first_waits));
-    w->gaps_ns = scopes__allocate(count * sizeof(*w->gaps_ns));
     w->flags = scopes__allocate(count * sizeof(*w->flags));
-    w->others = scopes__allocate(count * sizeof(*w->others));
-    w->meetings = scopes__allocate(count * sizeof(*w->meetings));
-    if (!w->tops || !w->dense || !w->members || !w->first_waits ||
-        !w->gaps_ns || !w->flags || !w->others || !w->meetings)
+    w->needs = scopes__allocate(count * sizeof(*w->needs));
+    if (!w->tops || !w->dense || !w->members || !w->first_waits || !w->flags ||
+        !w->needs)
         return no_memory();
-    memset(w->gaps_ns, 0, count * sizeof(*w->gaps_ns));
-    memset(w->flags, 0, count * sizeof(*w->flags));
-    memset(w->others, 0xff, count * sizeof(*w->others));
-    memset(w->meetings, 0xff, count * sizeof(*w->meetings));
+    memset(w->needs, 0xff, count * sizeof(*w->needs));
     return 0;
 }
 

@@ -298,9 +298,9 @@ Test(waiting_views, a_replay_goes_on_where_two_need_each_other)
     told_made(&t, pipe_map, events, SIZE(events));
     check_status(scopes__view_waiting(&waiting, &t.view_input), 0);
     check_status(scopes__ideal_create(&ideal, waiting), 0);
-    waiting->others[scopes__waiting_find(waiting, 0, 1)] =
+    waiting->needs[scopes__waiting_find(waiting, 0, 1)] =
         scopes__waiting_find(waiting, 1, 2);
-    waiting->others[scopes__waiting_find(waiting, 1, 1)] =
+    waiting->needs[scopes__waiting_find(waiting, 1, 1)] =
         scopes__waiting_find(waiting, 0, 2);
     cr_expect_eq(scopes__ideal_time(ideal, 0, 315), 180);
     scopes__ideal_destroy(ideal);
