@@ -45,7 +45,7 @@ typedef struct tracing {
     scopes__pieces early;
     double *excess_ns; /* by piece of the late one */
     size_t excess_capacity;
-    double parts[SCOPES__PIECE_KINDS]; /* of the excess that counts */
+    double parts[SCOPES__PIECE_KINDS]; /* of the cost, by excess */
 } tracing;
 
 static int no_memory(void)
@@ -98,15 +98,20 @@ static int late_since(tracing *t, uint32_t operation, int64_t from_ns)
 
 /* --- dividing a cost --- */
 
-/* What of a piece of the late one exceeds what the other had of that sort. */
+/* What of a piece of the late one exceeds what the other had of that sort.
+ * There are millions of these: no division where none is needed. */
 static double excess_in(const tracing *t, uint64_t early,
                         const scopes__piece *p)
 {
     const spent *s = &t->early_spent[p->sort];
-    double late_ns = (double)t->late_spent[p->sort].ns;
-    double excess_ns = late_ns - (s->walk == early ? (double)s->ns : 0);
+    int64_t late_ns = t->late_spent[p->sort].ns;
+    int64_t excess_ns = late_ns - (s->walk == early ? s->ns : 0);
 
-    return excess_ns > 0 ? excess_ns / late_ns * (double)p->ns : 0;
+    if (excess_ns <= 0)
+        return 0;
+    return p->ns == late_ns
+               ? (double)excess_ns
+               : (double)excess_ns * (double)p->ns / (double)late_ns;
 }
 
 /* Of each kind no more counts than the late one has spent longer on all of it:
@@ -129,10 +134,10 @@ static double excess_of(tracing *t)
         t->excess_ns[i] = excess_in(t, walk, p);
         sums_ns[p->kind] += t->excess_ns[i];
     }
-    for (int k = 0; k < SCOPES__PIECE_KINDS; k++) {
-        t->parts[k] = net_ns[k] > 0 ? net_ns[k] / sums_ns[k] : 0;
+    for (int k = 0; k < SCOPES__PIECE_KINDS; k++)
         all_ns += net_ns[k] > 0 ? net_ns[k] : 0;
-    }
+    for (int k = 0; k < SCOPES__PIECE_KINDS; k++)
+        t->parts[k] = net_ns[k] > 0 ? net_ns[k] / (sums_ns[k] * all_ns) : 0;
     return all_ns;
 }
 
@@ -151,13 +156,13 @@ static int give(tracing *t, const scopes__delay *cost, const scopes__piece *p,
     return t->each(&delay, t->context);
 }
 
-static int divide(tracing *t, const scopes__delay *cost, double all_ns)
+static int divide(tracing *t, const scopes__delay *cost)
 {
     int err = 0;
 
     for (size_t i = 0; i < t->late.pieces.count && !err; i++) {
         const scopes__piece *p = &t->late.pieces.items[i];
-        double part = t->excess_ns[i] * t->parts[p->kind] / all_ns;
+        double part = t->excess_ns[i] * t->parts[p->kind];
         if (part > 0)
             err = give(t, cost, p, part);
     }
@@ -169,16 +174,14 @@ static int trace(tracing *t, const scopes__delay *cost)
     const scopes__wait *wait = &t->w->waits[cost->wait];
     int64_t from_ns = scopes__synchronised_at(t->w, cost->wait, &t->late.past);
     int err = late_since(t, wait->other, from_ns);
-    double all_ns;
 
     if (!err)
         err = scopes__pieces_find(&t->early, t->w, wait->operation, cost->wait,
                                   from_ns, wait->from_ns);
     if (err)
         return err;
-    all_ns = excess_of(t);
-    if (all_ns > 0)
-        return divide(t, cost, all_ns);
+    if (excess_of(t) > 0)
+        return divide(t, cost);
     /* It is not seen what the late one did. */
     return give(t, cost,
                 &(scopes__piece){.operation = wait->other,
