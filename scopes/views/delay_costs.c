@@ -239,9 +239,8 @@ static bool counts(uint32_t number, void *context)
     const scopes__wait *wait = &c->waiting->waits[number];
 
     if (c->view_input->of &&
-        !scopes__way_is_of(
-            c->view_input,
-            scopes__waiting_top(c->waiting, wait->operation)->edge))
+        !scopes__way_is_of(c->view_input,
+                           c->view_input->topology->tops[wait->top].edge))
         return false;
     c->all_ns += (double)(wait->to_ns - wait->from_ns);
     return true;

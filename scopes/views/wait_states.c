@@ -83,14 +83,9 @@ static const scopes_top *top_at(const states *s, uint32_t position)
     return &s->view_input->topology->tops[position];
 }
 
-static uint32_t top_of(const states *s, uint32_t operation)
+static bool is_asked_for(const states *s, const scopes__wait *wait)
 {
-    return scopes__waiting_top_number(s->waiting, operation);
-}
-
-static bool is_asked_for(const states *s, uint32_t operation)
-{
-    const scopes_top *top = top_at(s, top_of(s, operation));
+    const scopes_top *top = top_at(s, wait->top);
 
     return scopes__has_thread(s->view_input, top->thread) &&
            scopes__way_is_of(s->view_input, top->edge);
@@ -108,7 +103,7 @@ static const char *process_of(const states *s, uint32_t thread)
 
 static int sum_wait(states *s, const scopes__wait *wait)
 {
-    row_key key = {wait->kind, top_of(s, wait->operation), wait->other_top};
+    row_key key = {wait->kind, wait->top, wait->other_top};
     int64_t ns = wait->to_ns - wait->from_ns;
     bool failed = false;
     row *r;
@@ -178,8 +173,8 @@ static void rows_free(states *s)
 static void add_wait(const states *s, const scopes__wait *wait)
 {
     const scopes_topology *topology = s->view_input->topology;
-    const scopes_top *own = scopes__waiting_top(s->waiting, wait->operation);
-    const scopes_top *its = scopes__waiting_top(s->waiting, wait->other);
+    const scopes_top *own = top_at(s, wait->top);
+    const scopes_top *its = top_at(s, wait->other_top);
 
     scopes_table_text(s->out, scopes__wait_kind_name(wait->kind));
     scopes_table_text(s->out,
@@ -208,7 +203,7 @@ static int add_waits(states *s)
     for (uint32_t i = 0; i < s->waiting->wait_count && !err; i++) {
         const scopes__wait *wait = &s->waiting->waits[i];
         s->all_ns = scopes__sum_ns(s->all_ns, wait->to_ns - wait->from_ns);
-        if (!is_asked_for(s, wait->operation))
+        if (!is_asked_for(s, wait))
             continue;
         if (s->view_input->each)
             add_wait(s, wait);

@@ -13,6 +13,9 @@
 #define WAITED_FOR (INT64_MIN + 1)
 #define BEGUN (WAITED_FOR + PATHS_NONE)
 
+/* How many items of four bytes ahead memory is fetched: two lines. */
+#define AHEAD 32
+
 /* A thread that is replayed. */
 typedef struct actor {
     uint32_t at, end;  /* operations of the part that are left */
@@ -238,12 +241,24 @@ static bool has_needed(scopes__ideal *d, actor *a, uint32_t operation)
 
 /* --- a thread --- */
 
+/* Has memory fetched that the thread needs soon: threads are replayed by turns,
+ * and each has its own. */
+static void fetch_ahead(const scopes__ideal *d, uint32_t operation)
+{
+    if (d->w->count - operation <= AHEAD)
+        return;
+    __builtin_prefetch(&d->w->times->operations[operation + AHEAD / 4]);
+    __builtin_prefetch(&d->begun_ns[operation + AHEAD / 2], 1);
+    __builtin_prefetch(&d->w->needs[operation + AHEAD]);
+}
+
 static void call_begin(scopes__ideal *d, actor *a)
 {
     int64_t start_ns = operation_at(d->w, a->at)->start_ns, end_ns;
 
     if (start_ns > a->until_ns)
         a->now_ns += start_ns - a->until_ns;
+    fetch_ahead(d, a->at);
     a->call_end = call_end_of(d->w, a->at, a->end, &end_ns);
     a->until_ns = more(a->until_ns, end_ns);
     a->in_call = true;

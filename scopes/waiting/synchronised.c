@@ -93,7 +93,7 @@ int64_t scopes__synchronised_at(const scopes__waiting *w, uint32_t number,
                                 const scopes__past *its)
 {
     const scopes__wait *wait = &w->waits[number];
-    uint32_t thread = scopes__waiting_operation(w, wait->operation)->thread;
+    uint32_t thread = w->in.topology->tops[wait->top].thread;
     scopes__past own = {.first_wait = w->first_waits[thread], .waits = number};
     int64_t at_ns =
         later(its->since_ns, met_last(w, thread, wait, its->thread));

@@ -168,8 +168,9 @@ static int add_wait(scopes__waiting *w, uint32_t operation, const needed *it,
                          .to_ns = own->end_ns,
                          .operation = operation,
                          .other = it->operation,
-                         .other_top = it->top,
-                         .kind = it->kind};
+                         .top = scopes__waiting_top_number(w, operation),
+                         .other_top = it->top & ((1u << 28) - 1),
+                         .kind = (unsigned)it->kind & 15};
     scopes__wait *more;
 
     if (it->start_ns < wait.to_ns)

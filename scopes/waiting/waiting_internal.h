@@ -75,12 +75,14 @@ typedef enum scopes__wait_kind {
     SCOPES__EARLY_SCAN,
 } scopes__wait_kind;
 
+/* In half a line of memory, with all that is asked for of each wait. */
 typedef struct scopes__wait {
     int64_t from_ns, to_ns;
-    uint32_t operation; /* that waited */
-    uint32_t other;     /* for which it did, of another thread */
-    uint32_t other_top; /* of its path */
-    scopes__wait_kind kind;
+    uint32_t operation;      /* that waited */
+    uint32_t other;          /* for which it did, of another thread */
+    uint32_t top;            /* of its path */
+    uint32_t other_top : 28; /* of the other's */
+    uint32_t kind : 4;       /* a scopes__wait_kind */
 } scopes__wait;
 
 typedef struct scopes__waiting {
