@@ -20,7 +20,7 @@ export function counted(logs, rank) {
 
 // Calls that complete several receives have an event for each of them, and those
 // in which all take part another one at their site.
-function callsOf(run, ranks) {
+export function callsOf(run, ranks) {
   const text = "substr(c.name, instr(c.name, 'MPI_')) || ' '";
   const rows = sql(run, 'select thread, call, count(*) as count, ' +
     'sum(bytes) as bytes from (select e.thread as thread, ' +
