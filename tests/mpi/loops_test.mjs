@@ -12,6 +12,28 @@ import {command, compile, folder, mpis, output, sql, succeed}
 // Ranks of MPICH spin while they wait.
 const ranksOf = {openmpi: 4, mpich: 2};
 
+// In a window of the run, the rounds in the midst of it are what they are in the
+// whole run.
+function checkWindow(run) {
+  const detail = (...window) => output(command, 'view', run, '--detail',
+    '--format=csv', ...window, 'last-arriver').trim().split('\r\n').slice(1);
+  const rounds = sql(run, 'select round, wrapper, arrived_first_ns as first, ' +
+                          'arrived_last_ns as last from round')
+    .map(row => ({...row, first: Number(row.first), last: Number(row.last)}));
+  const sums = rounds.filter(row => row.wrapper.startsWith('MPI_Allreduce'))
+    .map(row => row.last).sort((a, b) => a - b);
+  const from = sums[Math.floor(sums.length / 3)];
+  const to = sums[Math.floor(sums.length * 2 / 3)];
+  const inside = new Set(rounds
+    .filter(row => row.first > from && row.last < to)
+    .map(row => `${row.round},${row.wrapper}`));
+  const kept = rows => rows
+    .filter(row => inside.has(row.split(',').slice(0, 2).join(',')));
+  const window = kept(detail(`--from=${from}ns`, `--to=${to}ns`));
+  assert.ok(window.length > sums.length / 4);
+  assert.deepEqual(window, kept(detail()));
+}
+
 for (const mpi of mpis) {
   const ranks = ranksOf[mpi], program = compile(mpi, 'loops.c');
   const run = join(folder, `${mpi}.run`), logs = join(folder, `${mpi}.logs`);
@@ -29,5 +51,6 @@ for (const mpi of mpis) {
     assert.deepEqual(rounds, Array.from({length: ranks},
       () => ({rounds: String(own[call][0])})), call);
   }
+  checkWindow(run);
   console.log(`${mpi}: ${found.calls} calls by name, ${found.messages} messages`);
 }
