@@ -307,11 +307,34 @@ static scopes__known known_of(const maker *m, uint32_t input)
     return known;
 }
 
+/* With nothing below and in a window, the round of an event is known by its
+ * number in the run: each round has one of each input. */
+static void rounds_by_number(const maker *m, uint32_t input, uint32_t *out)
+{
+    const scopes_series *own = m->series[input];
+    const scopes_series *spine = m->series[m->reference];
+    const uint32_t *ids = m->site->inputs.ids;
+    uint64_t first, first_listed, e, r;
+
+    if (!is_solid(m->event_table, own->process) ||
+        !is_solid(m->event_table, spine->process) ||
+        !scopes_event_table_first_round(&first, m->event_table, ids[input]) ||
+        !scopes_event_table_first_round(&first_listed, m->event_table,
+                                        ids[m->reference]))
+        return;
+    e = first < first_listed ? first_listed - first : 0;
+    r = first > first_listed ? first - first_listed : 0;
+    for (; e < own->count && r < m->rounds->count; e++, r++)
+        out[e] = (uint32_t)r;
+}
+
 /* The round of each event of an input, if it is known at once. */
 static void rounds_given(const maker *m, uint32_t input, uint32_t *out)
 {
     const scopes_rounds *rounds = m->rounds;
 
+    if (!m->below && input != m->reference && m->event_table->ledger.filtered)
+        rounds_by_number(m, input, out);
     if (!m->below) {
         for (uint32_t r = 0; input == m->reference && r < rounds->count; r++)
             out[r] = r;

@@ -131,6 +131,7 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
     free(event_table->series);
     free(event_table->ledgers);
     free(event_table->before);
+    free(event_table->failed_before);
     free(event_table);
 }
 
@@ -732,9 +733,11 @@ static int number_batch(const scopes_batch *batch, void *context)
 
     for (size_t i = 0; i < batch->count; i++) {
         const eventspace_trace *event = &batch->events[i];
-        if (event->collector < event_table->collectors &&
-            event->end < n->from_ticks[batch->process])
-            event_table->before[event->collector]++;
+        if (event->collector >= event_table->collectors ||
+            event->end >= n->from_ticks[batch->process])
+            continue;
+        event_table->before[event->collector]++;
+        event_table->failed_before[event->collector] |= event->status != 0;
     }
     return 0;
 }
@@ -750,7 +753,10 @@ int scopes_event_table_number(scopes_event_table *event_table,
     free(event_table->before);
     event_table->before =
         calloc(event_table->collectors + 1u, sizeof(*event_table->before));
-    if (!event_table->before)
+    free(event_table->failed_before);
+    event_table->failed_before = calloc(event_table->collectors + 1u,
+                                        sizeof(*event_table->failed_before));
+    if (!event_table->before || !event_table->failed_before)
         return pastset_no_memory("for %u collectors", event_table->collectors);
     for (uint32_t i = 0; i < event_table->map->process_count && !err; i++)
         err = scopes_source_each(source, i, &filter, number_batch, &n, NULL);
@@ -763,4 +769,20 @@ uint64_t scopes_event_table_first(const scopes_event_table *event_table,
     if (event_table->before && collector < event_table->collectors)
         return event_table->before[collector];
     return event_table->ledger.filtered ? SCOPES_NO_NUMBER : 0;
+}
+
+bool scopes_event_table_first_round(uint64_t *out,
+                                    const scopes_event_table *event_table,
+                                    uint32_t collector)
+{
+    const scopes_series *series = scopes_event_series(event_table, collector);
+
+    *out = scopes_event_table_first(event_table, collector);
+    if (*out == SCOPES_NO_NUMBER ||
+        (event_table->failed_before && event_table->failed_before[collector]))
+        return false;
+    for (size_t i = 0; i < series->count; i++)
+        if (scopes_event_at(series->events, i)->status != 0)
+            return false;
+    return true;
 }

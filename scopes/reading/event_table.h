@@ -50,6 +50,7 @@ typedef struct scopes_event_table {
                          and in no series */
     uint64_t *before; /* by collector: what scopes_event_table_number has
                          counted; NULL: nothing */
+    bool *failed_before; /* by collector: one of those has failed */
     struct scopes__memo *memo;
     eventspace_trace *tuples; /* of all series */
     uint32_t *at;             /* of those that do not lie in their order */
@@ -67,6 +68,13 @@ void scopes_event_table_destroy(scopes_event_table *event_table);
 #define SCOPES_NO_NUMBER UINT64_MAX
 uint64_t scopes_event_table_first(const scopes_event_table *event_table,
                                   uint32_t collector);
+
+/* The same, if none of those before it has failed, nor one in the series: only
+ * then its place tells the round of an operation that nobody has met. False:
+ * not known. */
+bool scopes_event_table_first_round(uint64_t *out,
+                                    const scopes_event_table *event_table,
+                                    uint32_t collector);
 
 /* The series of a collector; an empty one when there is none. */
 const scopes_series *scopes_event_series(const scopes_event_table *event_table,

@@ -107,6 +107,16 @@ static bool is_small(const scopes_snapshot *snapshot)
            events.recorded < (too_many ? too_many : TOO_MANY);
 }
 
+/* Sites with no collector below, as those of MPI: in a window, which events are
+ * of one round is known from their numbers in the run only. */
+static bool has_open_sites(const scopes_topology *topology)
+{
+    for (uint32_t i = 0; i < topology->site_count; i++)
+        if (topology->sites[i].lower == PATHS_NONE)
+            return true;
+    return false;
+}
+
 /* Clocks from tuples of hops between processes: from all of them, or from the
  * window by the clocks `first` and `more_ns` around it. */
 static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
@@ -245,8 +255,9 @@ static int load(scopes_snapshot *snapshot, const scopes_clocks *clocks)
     err = scopes__event_table_load_by(&snapshot->event_table, snapshot->source,
                                       &filter, snapshot->topology->map);
     /* Of some threads' tuples none is known to be the first. */
-    if (!err && snapshot->options.numbered && filter.from_ticks &&
-        !filter.threads)
+    if (!err && filter.from_ticks && !filter.threads &&
+        (snapshot->options.numbered ||
+         (has_open_sites(snapshot->topology) && is_small(snapshot))))
         err = scopes_event_table_number(snapshot->event_table, snapshot->source,
                                         filter.from_ticks);
 done:

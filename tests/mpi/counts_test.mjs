@@ -5,48 +5,12 @@
 // counts.c makes nearly all calls of MPI. That it prints the same with and
 // without the interposer is tested, too.
 import assert from 'node:assert/strict';
-import {mkdirSync, readFileSync} from 'fs';
+import {mkdirSync} from 'fs';
 import {join} from 'path';
-import {compile, folder, mpis, sql, succeed} from './support.mjs';
+import * as counted from './counted.mjs';
+import {compile, folder, mpis, succeed} from './support.mjs';
 
-function counted(logs, rank) {
-  const own = {call: {}, sent: {}, received: {}};
-  const text = readFileSync(join(logs, `${rank}.counts`), 'utf8').trim();
-  for (const [kind, what, ...numbers] of text.split('\n').map(l => l.split(' ')))
-    if (numbers.some(number => number !== '0'))
-      own[kind][what] = numbers.map(Number);
-  return own;
-}
-
-// Calls that complete several receives have an event for each of them, and those
-// in which all take part another one at their site.
-function callsOf(run, ranks) {
-  const rows = sql(run, 'select distinct e.thread as thread, e.start_ticks as ' +
-    "start, substr(c.name, instr(c.name, 'MPI_')) as name from event e join " +
-    'collector c on c.id = e.collector');
-  const all = Array.from({length: ranks}, () => ({}));
-  const seen = new Set();
-  for (const {thread, start, name} of rows) {
-    const call = /^\w+/.exec(name)[0], key = `${thread} ${start} ${call}`;
-    if (seen.has(key))
-      continue;
-    seen.add(key);
-    all[thread][call] = [(all[thread][call]?.[0] ?? 0) + 1];
-  }
-  return all;
-}
-
-function messagesOf(rows, own, peer, bytes) {
-  const by = {};
-  for (const row of rows) {
-    const to = by[row[peer]] ??= [0, 0];
-    to[0]++;
-    to[1] += Number(row[bytes]);
-  }
-  return by;
-}
-
-function check(mpi, program, ranks) {
+function test(mpi, program, ranks) {
   const name = `${mpi}.${ranks}`;
   const run = join(folder, `${name}.run`), logs = join(folder, `${name}.logs`);
   mkdirSync(logs);
@@ -54,28 +18,12 @@ function check(mpi, program, ranks) {
   const seen = succeed(mpi, ranks, ['--output', run], [program, logs]).stdout;
   assert.equal(seen, plain);
   assert.equal(plain.trim().split('\n').length, ranks);
-  const calls = callsOf(run, ranks), messages = sql(run, 'select * from message');
-  let kinds = 0, number = 0;
-  for (let rank = 0; rank < ranks; rank++) {
-    const wanted = counted(logs, rank);
-    kinds = Object.keys(wanted.call).length;
-    assert.deepEqual(calls[rank], wanted.call, `${name}, rank ${rank}: calls`);
-    const about = end => messages.filter(row =>
-      row[`${end}_thread`] === String(rank));
-    assert.deepEqual(messagesOf(about('send'), rank, 'to_thread', 'bytes'),
-                     wanted.sent, `${name}, rank ${rank}: sent`);
-    assert.deepEqual(
-      messagesOf(about('receive'), rank, 'from_thread', 'bytes_received'),
-      wanted.received, `${name}, rank ${rank}: received`);
-    number += about('send').length;
-  }
-  for (const row of messages)
-    assert.equal(row.status, '', JSON.stringify(row));
-  console.log(`${name}: ${kinds} calls by name, ${number} messages`);
+  const found = counted.check(name, run, logs, ranks);
+  console.log(`${name}: ${found.calls} calls by name, ${found.messages} messages`);
 }
 
 for (const mpi of mpis) {
   const program = compile(mpi, 'counts.c');
   for (const ranks of [2, 4])
-    check(mpi, program, ranks);
+    test(mpi, program, ranks);
 }

@@ -2,7 +2,7 @@
 // programs of both MPIs, and runs of them.
 import assert from 'node:assert/strict';
 import {spawnSync} from 'child_process';
-import {mkdtempSync, rmSync} from 'fs';
+import {existsSync, mkdtempSync, rmSync} from 'fs';
 import {tmpdir} from 'os';
 import {basename, join, resolve} from 'path';
 
@@ -36,6 +36,16 @@ export function compile(mpi, source, ...flags) {
          '-Werror', '-Wno-stringop-overflow', '-Wno-deprecated-declarations',
          join(here, source), ...flags, '-o', to);
   return to;
+}
+
+// What to put in front of a program for its calls to be counted in `logs`.
+export function counter(mpi, logs) {
+  const library = join(folder, `counter.${mpi}.so`);
+  if (!existsSync(library))
+    output(`mpicc.${mpi}`, '-std=gnu11', '-O1', '-shared', '-fPIC', '-Wall',
+           '-Werror', '-I', resolve(here, '../..'), join(here, 'counter.c'),
+           '-o', library);
+  return ['env', `LD_PRELOAD=${library}`, `COUNTER_FOLDER=${logs}`];
 }
 
 // Behind a launcher; `options` are those of `eventspace mpi`, and without them
