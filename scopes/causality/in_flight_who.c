@@ -330,10 +330,26 @@ static char *anybody_who(const pending_world *w, scopes_pending *p)
     return names_text(&n);
 }
 
-/* Has one of the process's threads come to it as well, or ended since? */
+static uint32_t first_thread(const pending_world *w, uint32_t process)
+{
+    const scopes_topology *topology = w->topology;
+
+    for (uint32_t i = 0; i < topology->thread_count; i++)
+        if (topology->threads[i] != PATHS_NONE &&
+            topology->map->nodes[topology->threads[i]].process == process)
+            return i;
+    return 0;
+}
+
+/* Has one of the process's threads come to it as well, or ended since? The
+ * process ends a little later than its first thread. */
 static bool is_with_all(const pending_world *w, uint32_t process)
 {
     const scopes_topology *topology = w->topology;
+    const scopes_pending *first = w->threads[first_thread(w, process)];
+
+    if (first && first->activity == PATHS_ENDED)
+        return true;
 
     for (uint32_t i = 0; i < topology->thread_count; i++)
         if (w->threads[i] && w->threads[i]->process == process &&
@@ -350,17 +366,6 @@ static char *all_who(const pending_world *w, scopes_pending *p)
         if (w->threads[i] && !is_with_all(w, w->threads[i]->process))
             add_thread(&n, w, i, p->process);
     return names_text(&n);
-}
-
-static uint32_t first_thread(const pending_world *w, uint32_t process)
-{
-    const scopes_topology *topology = w->topology;
-
-    for (uint32_t i = 0; i < topology->thread_count; i++)
-        if (topology->threads[i] != PATHS_NONE &&
-            topology->map->nodes[topology->threads[i]].process == process)
-            return i;
-    return 0;
 }
 
 /* At an element that members of a communicator come to: all others, those
