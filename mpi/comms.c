@@ -28,6 +28,7 @@ typedef struct defined {
     uint64_t what;   /* kind, call, peer */
     uint32_t poster; /* as in mpi_place_key */
     uint32_t upper, channel;
+    _Atomic uint32_t rounds; /* how often the process came to it */
 } defined;
 
 struct mpi_comm {
@@ -37,11 +38,15 @@ struct mpi_comm {
     char name[NAME];
     bool is_asked; /* from here on */
     bool is_inter;
+    bool is_sorted;  /* ranks are in the order of MPI_COMM_WORLD */
+    uint32_t number; /* of its key; 0: it has none */
     uint32_t children;
-    uint32_t definition; /* MPI__NONE */
-    uint32_t first;      /* the first member's rank in MPI_COMM_WORLD */
-    int size;            /* of the group that is communicated with */
-    uint32_t *world;     /* ranks in MPI_COMM_WORLD */
+    uint32_t definition;         /* MPI__NONE */
+    uint32_t first;              /* the first member's rank in MPI_COMM_WORLD */
+    int size;                    /* of the group that is communicated with */
+    uint32_t *world;             /* ranks in MPI_COMM_WORLD */
+    uint32_t posted[MPI__GROUP]; /* of a window: to whom it is open */
+    int posted_count;
     defined *ends;
 };
 
@@ -162,9 +167,23 @@ static void key_complete(mpi_comm *c)
         snprintf(c->key + used, sizeof(c->key) - used, "#%u", alike);
 }
 
+/* That others have who have the same key. */
+static void number_make(mpi_comm *c)
+{
+    uint32_t number = 2166136261u; /* FNV-1a */
+
+    for (const char *at = c->key; *at; at++)
+        number = (number ^ (unsigned char)*at) * 16777619u;
+    c->number = number ? number : 1;
+    c->is_sorted = true;
+    for (int i = 1; i < c->size; i++)
+        c->is_sorted &= c->world[i - 1] < c->world[i];
+}
+
 static void define(mpi_comm *c)
 {
     key_complete(c);
+    number_make(c);
     if (eventspace_recorder_define(
             &c->definition, mpi__recorder, EVENTSPACE_DEFINES_COMMUNICATOR,
             EVENTSPACE_NO_PARENT, c->name, "key", c->key, NULL))
@@ -261,6 +280,88 @@ void mpi__comm_freed(uint64_t handle)
     atomic_fetch_add(&mpi__comm_generation, 1);
 }
 
+/* Under the lock. */
+static void window_add(mpi_comm *from, MPI_Win made)
+{
+    char key[KEY];
+    mpi_comm *c;
+    size_t bytes = ((size_t)from->size + 1) * sizeof(*c->world);
+
+    snprintf(key, sizeof(key), "%.150s window %u", from->key, from->children++);
+    c = made == MPI_WIN_NULL || !from->key[0] || !from->size
+            ? NULL
+            : comm_add(MPI__BITS(made), key);
+    if (!c)
+        return;
+    c->is_asked = true;
+    c->world = malloc(bytes);
+    if (!c->world)
+        return;
+    memcpy(c->world, from->world, bytes);
+    c->size = from->size;
+    c->first = from->first;
+    c->definition = from->definition;
+    snprintf(c->name, sizeof(c->name), "window %.80s", key);
+    number_make(c);
+}
+
+void mpi__window_made(MPI_Comm parent, MPI_Win made)
+{
+    mpi_comm *from;
+
+    pthread_mutex_lock(&comms.lock);
+    from = comm_find(MPI__BITS(parent));
+    if (from && !from->is_asked)
+        comm_ask(from, parent);
+    if (from)
+        window_add(from, made);
+    pthread_mutex_unlock(&comms.lock);
+}
+
+int mpi__group_ranks(MPI_Group group, uint32_t out[MPI__GROUP])
+{
+    int size = 0, from[MPI__GROUP], to[MPI__GROUP];
+
+    if (!comms.has_world || PMPI_Group_size(group, &size) != MPI_SUCCESS ||
+        size > MPI__GROUP)
+        return 0;
+    for (int i = 0; i < size; i++)
+        from[i] = i;
+    if (PMPI_Group_translate_ranks(group, size, from, comms.world, to) !=
+        MPI_SUCCESS)
+        return 0;
+    for (int i = 0; i < size; i++) {
+        if (to[i] == MPI_UNDEFINED)
+            return 0;
+        out[i] = (uint32_t)to[i];
+    }
+    return size;
+}
+
+void mpi__window_post(MPI_Win window, MPI_Group group)
+{
+    mpi_comm *c;
+
+    pthread_mutex_lock(&comms.lock);
+    c = comm_find(MPI__BITS(window));
+    if (c)
+        c->posted_count = mpi__group_ranks(group, c->posted);
+    pthread_mutex_unlock(&comms.lock);
+}
+
+int mpi__window_posted(MPI_Win window, uint32_t out[MPI__GROUP])
+{
+    const mpi_comm *c;
+    int count = 0;
+
+    pthread_mutex_lock(&comms.lock);
+    c = comm_find(MPI__BITS(window));
+    for (; c && count < c->posted_count; count++)
+        out[count] = c->posted[count];
+    pthread_mutex_unlock(&comms.lock);
+    return count;
+}
+
 bool mpi__comm_is(const mpi_comm *comm, uint64_t handle)
 {
     bool is;
@@ -297,7 +398,10 @@ static defined *know(defined **list, uint64_t what, uint32_t poster)
 
     if (!d)
         return NULL;
-    *d = (defined){*list, what, poster, MPI__NONE, MPI__NONE};
+    d->next = *list;
+    d->what = what;
+    d->poster = poster;
+    d->upper = d->channel = MPI__NONE;
     *list = d;
     return d;
 }
@@ -393,6 +497,23 @@ static int rooted_make(defined *d, mpi_comm *c, uint16_t call, uint32_t root)
     return err;
 }
 
+/* What all members come to, without a word of when they go on. */
+static int coming_make(defined *d, mpi_comm *c, uint16_t call)
+{
+    char name[NAME + 80], key[KEY + 80], place[NAME + 8], plain[64];
+    char *members;
+    int err;
+
+    plain_name(call, plain, sizeof(plain));
+    on(place, c);
+    snprintf(name, sizeof(name), "%s%s", plain, place);
+    snprintf(key, sizeof(key), "%s %s of each", c->key, plain);
+    members = members_of(c);
+    err = element_define(&d->upper, name, key, c->first, false, members);
+    free(members);
+    return err;
+}
+
 /* What wrappers there are for it (paths/wrappers). */
 static const char *wrapper_type(const char *call)
 {
@@ -466,6 +587,9 @@ static int end_give(mpi_end *out, defined **list, uint64_t what, mpi_comm *c,
         case MPI__TO_ROOT:
             err = rooted_make(d, c, key->call, peer);
             break;
+        case MPI__COMES:
+            err = coming_make(d, c, key->call);
+            break;
         default:
             err = local_make(d, key->call);
         }
@@ -474,6 +598,7 @@ static int end_give(mpi_end *out, defined **list, uint64_t what, mpi_comm *c,
     }
     out->upper = d->upper;
     out->channel = d->channel;
+    out->rounds = out->target == MPI__COMES ? &d->rounds : NULL;
     return d->upper == MPI__NONE ? PASTSET_ELIMIT : 0;
 }
 
@@ -486,12 +611,12 @@ static bool is_rooted(mpi_target target)
  * MPI_COMM_WORLD. */
 static mpi_target target_of(const mpi_comm *c, const mpi_place_key *key)
 {
-    bool has_peer = key->target != MPI__JOINS;
+    bool has_peer = key->target != MPI__JOINS && key->target != MPI__COMES;
 
     if (key->target == MPI__LOCAL || !c || c->definition == MPI__NONE)
         return MPI__LOCAL;
     if (!has_peer)
-        return c->is_inter ? MPI__LOCAL : MPI__JOINS;
+        return c->is_inter ? MPI__LOCAL : (mpi_target)key->target;
     if (key->peer < 0 || key->peer >= c->size ||
         c->world[key->peer] == MPI__NONE ||
         (c->is_inter && is_rooted((mpi_target)key->target)))
@@ -502,7 +627,8 @@ static mpi_target target_of(const mpi_comm *c, const mpi_place_key *key)
 static void name_make(mpi_end *out, const mpi_comm *c, uint32_t peer)
 {
     char place[NAME + 8] = "", process[32] = "";
-    static const char *const with[] = {[MPI__SENDS] = " to ",
+    static const char *const with[] = {[MPI__PEER] = "",
+                                       [MPI__SENDS] = " to ",
                                        [MPI__RECEIVES] = " from ",
                                        [MPI__FROM_ROOT] = " from root ",
                                        [MPI__TO_ROOT] = " to root "};
@@ -530,12 +656,17 @@ int mpi__end_of(mpi_end *out, const mpi_place_key *key)
         comm_ask(c, comm);
     out->comm = c;
     out->target = target_of(c, key);
-    if (out->target != MPI__LOCAL && out->target != MPI__JOINS)
+    out->communicator = c ? c->number : 0;
+    out->is_sorted = c && c->is_sorted;
+    if (out->target != MPI__LOCAL && out->target != MPI__JOINS &&
+        out->target != MPI__COMES)
         peer = c->world[key->peer];
     out->peer = peer;
     out->root = is_rooted(out->target) ? peer : MPI__NONE;
     name_make(out, c, peer);
-    if (out->target == MPI__LOCAL)
+    if (key->target == MPI__PEER)
+        err = 0;
+    else if (out->target == MPI__LOCAL)
         err = end_give(out, &comms.local, key->call, c, key, peer);
     else
         err = end_give(out, &c->ends,

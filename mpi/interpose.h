@@ -45,6 +45,7 @@
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_mpi_win_null
 #pragma weak ompi_request_null
 #endif
 
@@ -84,19 +85,24 @@ typedef enum mpi_target {
     MPI__JOINS,     /* a site where everybody waits for everybody */
     MPI__FROM_ROOT, /* an element that `peer` writes and all others read */
     MPI__TO_ROOT,   /* one that all others write and `peer` reads */
+    MPI__COMES,     /* one that all write, as often as they come to it */
+    MPI__PEER,      /* whom it would be with; no place of a call */
 } mpi_target;
 
 typedef struct mpi_place {
     mpi_place_key key;
-    uint32_t generation; /* of communicators, when it was made or seen to be
-                            right still */
-    uint32_t collector;  /* MPI__NONE: its events are lost */
-    uint32_t joining;    /* the collector at the site, below; MPI__NONE */
-    uint32_t channel;    /* definition; MPI__NONE */
-    uint32_t operation;  /* definition of what messages are of; MPI__NONE */
-    uint32_t peer;       /* in MPI_COMM_WORLD, without whom it cannot end;
-                            MPI__NONE */
+    uint32_t generation;   /* of communicators, when it was made or seen to be
+                              right still */
+    uint32_t collector;    /* MPI__NONE: its events are lost */
+    uint32_t joining;      /* the collector at the site, below; MPI__NONE */
+    uint32_t channel;      /* definition; MPI__NONE */
+    uint32_t operation;    /* definition of what messages are of; MPI__NONE */
+    uint32_t peer;         /* in MPI_COMM_WORLD, without whom it cannot end;
+                              MPI__NONE */
+    uint32_t communicator; /* as in a paths_executor_note */
+    _Atomic uint32_t *rounds; /* how often it was come to; NULL */
     uint16_t verb;
+    bool is_sorted;       /* ranks are in the order of MPI_COMM_WORLD */
     const mpi_comm *comm; /* NULL */
 } mpi_place;
 
@@ -152,6 +158,8 @@ const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
 /* Where the call receives what the thread with that number has posted. */
 const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
                                uint32_t poster);
+/* Whom this peer is: only `peer` and `communicator` of it are right. */
+const mpi_place *mpi__peer(mpi_self *self, uint64_t comm, int peer);
 /* Gives back those of a thread. */
 void mpi__places_free(mpi_places *places);
 
@@ -170,7 +178,10 @@ typedef struct mpi_end {
     uint32_t peer;    /* in MPI_COMM_WORLD; MPI__NONE */
     uint32_t root;    /* in MPI_COMM_WORLD; MPI__NONE */
     uint32_t channel; /* definition; MPI__NONE */
-    char name[200];   /* of whom it is with: " to rank_1", " on NAME" */
+    uint32_t communicator; /* as in a place, as are these: */
+    _Atomic uint32_t *rounds;
+    bool is_sorted;
+    char name[200]; /* of whom it is with: " to rank_1", " on NAME" */
     const mpi_comm *comm;
 } mpi_end;
 
@@ -184,6 +195,14 @@ void mpi__comm_made(MPI_Comm parent, MPI_Comm made);
 void mpi__comm_named(MPI_Comm parent, const char *by, MPI_Comm made);
 void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made);
 void mpi__comm_freed(uint64_t handle);
+/* A window of the same processes, whose handle is then one of these, too. */
+void mpi__window_made(MPI_Comm parent, MPI_Win made);
+#define MPI__GROUP 16
+/* The ranks in MPI_COMM_WORLD of a small group; 0: not known. */
+int mpi__group_ranks(MPI_Group group, uint32_t out[MPI__GROUP]);
+/* To whom a window is opened, and was last. */
+void mpi__window_post(MPI_Win window, MPI_Group group);
+int mpi__window_posted(MPI_Win window, uint32_t out[MPI__GROUP]);
 /* Whether the handle is still that of this one. */
 bool mpi__comm_is(const mpi_comm *comm, uint64_t handle);
 
@@ -268,7 +287,15 @@ typedef enum mpi_request_kind {
     MPI__NOTHING, /* it is not known, or nobody else is concerned */
     MPI__SEND,
     MPI__RECEIVE,
+    MPI__ROUND, /* a collective */
 } mpi_request_kind;
+
+/* A receive that is posted and not completed; in a list. */
+typedef struct mpi_posted {
+    struct mpi_posted *next, *before;
+    uint32_t peer, communicator;
+    int32_t tag;
+} mpi_posted;
 
 /* What was started, or can be. */
 typedef struct mpi_held {
@@ -280,7 +307,13 @@ typedef struct mpi_held {
     uint32_t order;  /* of a receive, among those that were posted */
     uint32_t thread; /* number of the one that posted it */
     MPI_Comm comm;
-    int64_t bytes; /* of a send */
+    int64_t bytes;             /* of a send */
+    uint32_t world;            /* the peer in MPI_COMM_WORLD; MPI__NONE */
+    uint32_t communicator;     /* as in a place */
+    uint32_t collector, flags; /* of a collective: where it was started, and
+                                  what its note says; `order` is its round */
+    mpi_posted *posted;        /* of a receive; NULL */
+    bool is_synchronous;       /* a send that ends when it is received */
 } mpi_held;
 
 /* Errors: there is no memory, which is counted as a loss when it completes. */
@@ -299,8 +332,12 @@ void mpi__request_update(const mpi_held *held);
 uint32_t mpi__next_sent(void);
 uint32_t mpi__next_posted(void);
 
-/* How many receives are posted and not completed. */
-void mpi__open_change(int by);
+/* A receive is posted; one is completed, or will be by nobody. */
+void mpi__open_add(mpi_held *held);
+void mpi__open_remove(mpi_held *held);
+/* How many are posted and not completed. */
 uint32_t mpi__open(void);
+/* The first of them; NULL: none, or, where there are threads, not known. */
+const mpi_posted *mpi__open_first(void);
 
 #endif

@@ -158,6 +158,13 @@ static bool place_make(mpi_place *place, mpi_self *self)
     place->verb = verb_of(&end);
     place->channel = end.channel;
     place->comm = end.comm;
+    place->communicator = end.communicator;
+    place->is_sorted = end.is_sorted;
+    place->rounds = end.rounds;
+    if (place->key.target == MPI__PEER) {
+        place->peer = end.peer;
+        return false; /* it has no collector */
+    }
     if (end.target == MPI__SENDS || end.target == MPI__RECEIVES ||
         (end.target == MPI__FROM_ROOT && end.peer != mpi__rank))
         place->peer = end.peer;
@@ -290,6 +297,14 @@ const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
         poster == call->self->thread->number ? MPI__NONE : poster};
 
     return place_find(call->self, &key);
+}
+
+const mpi_place *mpi__peer(mpi_self *self, uint64_t comm, int peer)
+{
+    mpi_place_key key = {
+        .comm = comm, .peer = peer, .target = MPI__PEER, .poster = MPI__NONE};
+
+    return place_find(self, &key);
 }
 
 void mpi__places_free(mpi_places *places)

@@ -183,7 +183,7 @@ static uint32_t next(_Atomic uint32_t *count)
 
 static _Atomic int32_t open_receives;
 
-void mpi__open_change(int by)
+static void open_change(int by)
 {
     if (mpi__is_threaded)
         atomic_fetch_add_explicit(&open_receives, by, memory_order_relaxed);
@@ -192,6 +192,63 @@ void mpi__open_change(int by)
             &open_receives,
             atomic_load_explicit(&open_receives, memory_order_relaxed) + by,
             memory_order_relaxed);
+}
+
+/* Of one thread at a time; those that are free, too, are in a list. */
+static mpi_posted *posted_first, *posted_free;
+
+#define POSTED_AT_ONCE 64
+
+static mpi_posted *posted_new(void)
+{
+    mpi_posted *p = posted_free;
+
+    if (!p) {
+        p = calloc(POSTED_AT_ONCE, sizeof(*p));
+        for (int i = 0; p && i < POSTED_AT_ONCE - 1; i++)
+            p[i].next = &p[i + 1];
+    }
+    if (p)
+        posted_free = p->next;
+    return p;
+}
+
+void mpi__open_add(mpi_held *held)
+{
+    mpi_posted *p = mpi__is_threaded ? NULL : posted_new();
+
+    open_change(1);
+    held->posted = p;
+    if (!p)
+        return;
+    *p = (mpi_posted){posted_first, NULL, held->world, held->communicator,
+                      held->tag};
+    if (posted_first)
+        posted_first->before = p;
+    posted_first = p;
+}
+
+void mpi__open_remove(mpi_held *held)
+{
+    mpi_posted *p = held->posted;
+
+    open_change(-1);
+    held->posted = NULL;
+    if (!p)
+        return;
+    if (p->before)
+        p->before->next = p->next;
+    else
+        posted_first = p->next;
+    if (p->next)
+        p->next->before = p->before;
+    p->next = posted_free;
+    posted_free = p;
+}
+
+const mpi_posted *mpi__open_first(void)
+{
+    return mpi__is_threaded ? NULL : posted_first;
 }
 
 uint32_t mpi__open(void)

@@ -28,7 +28,18 @@ void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
                          bool for_one);
 
 void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
-                          MPI_Comm comm, int dest);
+                          MPI_Comm comm, int dest, int sendtag);
+/* For members of the communicator: `flags` of a note say which of them. */
+void mpi__waits_among(const mpi_call *call, mpi_target target, int root,
+                      uint32_t flags, MPI_Comm comm);
+/* For the root, or, as the root, for all others. */
+void mpi__waits_with_root(const mpi_call *call, mpi_target target, int root,
+                          int64_t bytes, MPI_Comm comm);
+/* For those of lower rank. */
+void mpi__waits_to_scan(const mpi_call *call, int64_t bytes, MPI_Comm comm);
+/* For one of them at least, by rank in MPI_COMM_WORLD. */
+void mpi__waits_for_ranks(const mpi_call *call, const uint32_t *ranks,
+                          int count);
 /* For all processes, to do the same. */
 void mpi__waits_for_all(const mpi_call *call);
 
@@ -82,6 +93,16 @@ void mpi__started(const mpi_call *call, int result, const mpi_held *held,
                   MPI_Request request);
 void mpi__sending(const mpi_call *call, int result, int64_t bytes,
                   const mpi_held *held, MPI_Request request);
+/* Who has to start a collective before it ends. */
+typedef enum mpi_coming {
+    MPI__COME_ALL,
+    MPI__COME_SCAN, /* those of lower rank */
+    MPI__COME_FROM_ROOT,
+    MPI__COME_TO_ROOT, /* for the root: all; for others, nobody knows */
+} mpi_coming;
+void mpi__begun(const mpi_call *call, int result, int64_t bytes,
+                mpi_coming coming, int root, MPI_Comm comm,
+                MPI_Request request);
 void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
                      const MPI_Request *requests);
 /* Those with these indexes have completed; NULL: all of them. `statuses` are
@@ -177,7 +198,8 @@ void mpi__type_freed(void);
     MPI__OWN_STATUS(status)                                                    \
     if (is_on) {                                                               \
         own_held = MPI__POSTED(source, recvtag, comm);                         \
-        mpi__waits_and_sends(&this_call, source, recvtag, comm, dest);         \
+        mpi__waits_and_sends(&this_call, source, recvtag, comm, dest,          \
+                             sendtag);                                         \
     }
 #define AFTER_sendrecv(count, type, dest, sendtag, source, recvtag, comm,      \
                        status)                                                 \
@@ -346,27 +368,35 @@ void mpi__type_freed(void);
 
 /* Collectives. What a call that has no buffer of its own passes for its
  * datatype, or what root there is in a group of two, is not looked at. */
+#define MPI__WAITS_WITH_ROOT(target, bytes, root, comm)                        \
+    if (is_on)                                                                 \
+        mpi__waits_with_root(&this_call, target, root,                         \
+                             (root) < 0 ? 0 : (bytes), comm);
 #define BEFORE_barrier(comm) MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_barrier(comm) MPI__NOTE_COLLECTIVE(MPI__JOINS, 0, 0, comm);
 #define BEFORE_bcast(count, type, root, comm)                                  \
-    MPI__WAITS(MPI__FROM_ROOT, root, 0, comm)
+    MPI__WAITS_WITH_ROOT(MPI__FROM_ROOT, MPI__BYTES(count, type), root, comm)
 #define AFTER_bcast(count, type, root, comm)                                   \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__FROM_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
 #define BEFORE_scatter(buffer, count, type, root, comm)                        \
-    MPI__WAITS(MPI__FROM_ROOT, root, 0, comm)
+    MPI__WAITS_WITH_ROOT(MPI__FROM_ROOT,                                       \
+                         MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
+                         root, comm)
 #define AFTER_scatter(buffer, count, type, root, comm)                         \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__FROM_ROOT,                                                        \
         (root) < 0 ? 0 : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
         root, comm);
 #define BEFORE_reduce(count, type, root, comm)                                 \
-    MPI__WAITS(MPI__TO_ROOT, root, 0, comm)
+    MPI__WAITS_WITH_ROOT(MPI__TO_ROOT, MPI__BYTES(count, type), root, comm)
 #define AFTER_reduce(count, type, root, comm)                                  \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__TO_ROOT, (root) < 0 ? 0 : MPI__BYTES(count, type), root, comm);
 #define BEFORE_gather(buffer, count, type, received, root, comm)               \
-    MPI__WAITS(MPI__TO_ROOT, root, 0, comm)
+    MPI__WAITS_WITH_ROOT(MPI__TO_ROOT,                                         \
+                         MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),      \
+                         root, comm)
 #define AFTER_gather(buffer, count, type, received, root, comm)                \
     MPI__NOTE_COLLECTIVE(                                                      \
         MPI__TO_ROOT,                                                          \
@@ -377,8 +407,11 @@ void mpi__type_freed(void);
 #define BEFORE_allreduce(count, type, comm) MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_allreduce(count, type, comm)                                     \
     MPI__NOTE_JOINED(MPI__BYTES(count, type), comm)
-#define BEFORE_scan(count, type, comm)
-#define AFTER_scan(count, type, comm) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
+#define BEFORE_scan(count, type, comm)                                         \
+    if (is_on)                                                                 \
+        mpi__waits_to_scan(&this_call, MPI__BYTES(count, type), comm);
+#define AFTER_scan(count, type, comm)                                          \
+    MPI__NOTE_COLLECTIVE(MPI__COMES, MPI__BYTES(count, type), 0, comm);
 #define BEFORE_allgather(buffer, count, type, comm)                            \
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_allgather(buffer, count, type, comm)                             \
@@ -414,6 +447,82 @@ void mpi__type_freed(void);
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_reduce_scatter_block(count, type, comm)                          \
     MPI__NOTE_JOINED(MPI__BYTES(count, type) * mpi__comm_size(comm), comm)
+
+/* Collectives that are started. */
+#define MPI__BEGUN(bytes, coming, root, comm, request)                         \
+    mpi__begun(&this_call, outcome, bytes, coming, root, comm, *(request));
+#define BEFORE_begin(comm, request)
+#define AFTER_begin(comm, request)                                             \
+    MPI__BEGUN(0, MPI__COME_ALL, 0, comm, request)
+#define BEFORE_begin_bytes(count, type, comm, request)
+#define AFTER_begin_bytes(count, type, comm, request)                          \
+    MPI__BEGUN(MPI__BYTES(count, type), MPI__COME_ALL, 0, comm, request)
+#define BEFORE_begin_in(buffer, count, type, comm, request)
+#define AFTER_begin_in(buffer, count, type, comm, request)                     \
+    MPI__BEGUN(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type), MPI__COME_ALL, \
+               0, comm, request)
+#define BEFORE_begin_scan(count, type, comm, request)
+#define AFTER_begin_scan(count, type, comm, request)                           \
+    MPI__BEGUN(MPI__BYTES(count, type), MPI__COME_SCAN, 0, comm, request)
+#define BEFORE_begin_bcast(count, type, root, comm, request)
+#define AFTER_begin_bcast(count, type, root, comm, request)                    \
+    MPI__BEGUN((root) < 0 ? 0 : MPI__BYTES(count, type), MPI__COME_FROM_ROOT,  \
+               root, comm, request)
+#define BEFORE_begin_scatter(root, comm, request)
+#define AFTER_begin_scatter(root, comm, request)                               \
+    MPI__BEGUN(0, MPI__COME_FROM_ROOT, root, comm, request)
+#define BEFORE_begin_scatter_in(buffer, count, type, root, comm, request)
+#define AFTER_begin_scatter_in(buffer, count, type, root, comm, request)       \
+    MPI__BEGUN((root) < 0 ? 0                                                  \
+                          : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),   \
+               MPI__COME_FROM_ROOT, root, comm, request)
+#define BEFORE_begin_reduce(count, type, root, comm, request)
+#define AFTER_begin_reduce(count, type, root, comm, request)                   \
+    MPI__BEGUN((root) < 0 ? 0 : MPI__BYTES(count, type), MPI__COME_TO_ROOT,    \
+               root, comm, request)
+#define BEFORE_begin_gather(buffer, count, type, root, comm, request)
+#define AFTER_begin_gather(buffer, count, type, root, comm, request)           \
+    MPI__BEGUN((root) < 0 ? 0                                                  \
+                          : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),   \
+               MPI__COME_TO_ROOT, root, comm, request)
+
+/* Windows, whose handles stand for communicators. */
+#define MPI__WINDOW(window) ((MPI_Comm)(uintptr_t)MPI__BITS(window))
+#define MPI__WAITS_FOR_EACH(comm)                                              \
+    if (is_on)                                                                 \
+        mpi__waits_among(&this_call, MPI__COMES, 0, PATHS_NOTE_ALL, comm);
+#define BEFORE_window(comm, window) MPI__WAITS_FOR_EACH(comm)
+#define AFTER_window(comm, window)                                             \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__window_made(comm, *(window));                                     \
+    MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, comm);
+#define BEFORE_fence(window) MPI__WAITS_FOR_EACH(MPI__WINDOW(window))
+#define AFTER_fence(window)                                                    \
+    MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, MPI__WINDOW(window));
+#define BEFORE_window_free(window)                                             \
+    MPI_Comm own_window = MPI__WINDOW(*(window));                              \
+    MPI__WAITS_FOR_EACH(own_window)
+#define AFTER_window_free(window)                                              \
+    MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, own_window);                        \
+    mpi__comm_freed(MPI__BITS(own_window));
+#define BEFORE_window_start(group)                                             \
+    if (is_on) {                                                               \
+        uint32_t ranks[MPI__GROUP];                                            \
+        int count = mpi__group_ranks(group, ranks);                            \
+        mpi__waits_for_ranks(&this_call, ranks, count);                        \
+    }
+#define AFTER_window_start(group) MPI__NOTE_LOCAL(0);
+#define BEFORE_window_post(group, window)                                      \
+    if (is_on)                                                                 \
+        mpi__window_post(window, group);
+#define AFTER_window_post(group, window) MPI__NOTE_LOCAL(0);
+#define BEFORE_window_wait(window)                                             \
+    if (is_on) {                                                               \
+        uint32_t ranks[MPI__GROUP];                                            \
+        int count = mpi__window_posted(window, ranks);                         \
+        mpi__waits_for_ranks(&this_call, ranks, count);                        \
+    }
+#define AFTER_window_wait(window) MPI__NOTE_LOCAL(0);
 
 /* Handles. */
 #define BEFORE_comm(parent, made) MPI__WAITS(MPI__JOINS, 0, 0, parent)

@@ -329,8 +329,9 @@ static void life_note(eventspace_recorder *r, uint32_t thread, uint32_t kind,
     (void)pastset_write(r->life, &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
 }
 
-/* Enough that a reader is seldom overtaken. */
-#define NOTES 63
+/* Enough that a reader is seldom overtaken, also while it reads parts. */
+#define NOTES 127
+_Static_assert(NOTES > 2 * PATHS_NOTE_PARTS, "it is");
 
 /* What the thread is in: see paths/engine/executor.h. */
 static void note_make(eventspace_recorded_thread *t, paths_activity activity,

@@ -157,8 +157,8 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
 }
 
 /* Says what the thread that calls is about to do, and may have to wait for: the
- * operation that leaves its next event. `thread`, `sequence`, `flags` and, if
- * it is 0, `at` are filled in here. */
+ * operation that leaves its next event. `thread`, `sequence`, `flags`, `peer`
+ * and, if it is 0, `at` are filled in here. Parts come before their note. */
 static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
                                              paths_executor_note *note)
 {
@@ -171,6 +171,7 @@ static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
         note->at = note->since;
     note->thread = thread->number;
     note->sequence = thread->sequence + 1;
+    note->peer = UINT32_MAX;
     note->activity = PATHS_WAITING;
     note->flags |= PATHS_NOTE_COLLECTOR;
     pastset_append_store(slot, note, sizeof(*note));

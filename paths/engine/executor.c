@@ -44,8 +44,9 @@ static void name_make(char out[PASTSET_NAME_BYTES], uint32_t number)
 
 /* --- reading --- */
 
-int paths_executor_read(pastset_space *space, uint32_t number,
-                        paths_executor_note *out)
+static int read_last(pastset_space *space, uint32_t number,
+                     paths_executor_note *out, pastset_element **from,
+                     uint64_t *index)
 {
     char name[PASTSET_NAME_BYTES];
     size_t bytes = sizeof(*out);
@@ -53,20 +54,65 @@ int paths_executor_read(pastset_space *space, uint32_t number,
     int err;
 
     name_make(name, number);
-    element = pastset_space_find(space, name);
+    *from = element = pastset_space_find(space, name);
     if (!element)
         return pastset_fail(PASTSET_ENOENT, "there is no element %s", name);
     if (strcmp(pastset_element_type(element)->text, PATHS_EXECUTOR_TYPE) != 0)
         return pastset_fail(
             PASTSET_EFORMAT, "%s: its tuples are \"%s\", not \"%s\"", name,
             pastset_element_type(element)->text, PATHS_EXECUTOR_TYPE);
-    err = pastset_read_last(element, out, &bytes, PASTSET_NOWAIT, NULL);
+    err = pastset_read_last(element, out, &bytes, PASTSET_NOWAIT, index);
     if (err == PASTSET_EAGAIN)
         return pastset_fail(PASTSET_ENOENT, "%s: no note yet", name);
     if (!err && out->activity >= PATHS_ACTIVITIES)
         err = pastset_fail(PASTSET_EFORMAT, "%s: %u is not an activity", name,
                            out->activity);
     return err;
+}
+
+int paths_executor_read(pastset_space *space, uint32_t number,
+                        paths_executor_note *out)
+{
+    pastset_element *element;
+    uint64_t index;
+
+    return read_last(space, number, out, &element, &index);
+}
+
+/* Of a note that is being made, parts may be the newest; those of one that was
+ * made meanwhile are not read. */
+#define TRIES 100
+
+int paths_executor_read_parts(pastset_space *space, uint32_t number,
+                              paths_executor_note *out,
+                              paths_executor_note parts[PATHS_NOTE_PARTS],
+                              uint32_t *count)
+{
+    pastset_element *element;
+    uint64_t index;
+    int err = 0;
+
+    for (int i = 0; i < TRIES; i++) {
+        *count = 0;
+        err = read_last(space, number, out, &element, &index);
+        if (err || (!(out->flags & PATHS_NOTE_PART) && out->parts == 0))
+            return err;
+        if (out->flags & PATHS_NOTE_PART || out->parts > PATHS_NOTE_PARTS ||
+            out->parts > index)
+            continue;
+        while (*count < out->parts) {
+            size_t bytes = sizeof(*parts);
+            if (pastset_read(element, index - out->parts + *count,
+                             &parts[*count], &bytes, PASTSET_NOWAIT))
+                break;
+            ++*count;
+        }
+        if (*count == out->parts)
+            return 0;
+    }
+    *count = 0;
+    out->activity = PATHS_COMPUTING;
+    return 0;
 }
 
 /* --- making --- */

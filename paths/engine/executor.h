@@ -54,8 +54,21 @@ const char *paths_activity_name(uint32_t activity);
 /* It asks again and again, `bytes` times until `at`: events of that do not end
  * the note. */
 #define PATHS_NOTE_POLLS 8u
-/* The thread `peer` has to come as well as `peer_thread`. */
-#define PATHS_NOTE_BOTH 16u
+/* One will do of those that it waits for: of its parts, or of the members of a
+ * collective. Else all have to come. */
+#define PATHS_NOTE_ONE 16u
+/* It is a part of the note after it that has none of these: that waits for what
+ * its parts wait for. */
+#define PATHS_NOTE_PART 32u
+/* Of a part: it is not waited for, but it takes a message that comes. */
+#define PATHS_NOTE_POSTED 64u
+/* Of a part: it may have come already, without a sign. */
+#define PATHS_NOTE_MAYBE 128u
+/* Members of a collective whose element shows how often each has been there:
+ * those with lower numbers have to come. */
+#define PATHS_NOTE_LOWER 256u
+/* Of a part: of such an element it is the `tag`-th time. */
+#define PATHS_NOTE_ROUND 512u
 /* Of `tag`. */
 #define PATHS_NOTE_ANY_TAG INT64_MAX
 
@@ -71,9 +84,7 @@ typedef struct paths_executor_note {
     uint32_t first;    /* the first node of its path; PATHS_NONE */
     uint32_t stage;    /* the node where its thread let go of it, or whose
                           way in it came by; PATHS_NONE */
-    uint32_t peer;     /* the process that it connects to; PATHS_NONE. For front
-                          ends: the one that it sends to while it receives,
-                          or see PATHS_NOTE_BOTH */
+    uint32_t peer;     /* the process that it connects to; PATHS_NONE */
     uint32_t peer_thread; /* for front ends: the thread without which it cannot
                              end; PATHS_NONE */
     uint32_t bytes;       /* of its tuple, or the room for one */
@@ -81,12 +92,16 @@ typedef struct paths_executor_note {
                              the oldest, unless the thread waits for another.
                              For front ends: receives that are posted */
     uint32_t flags;
+    uint32_t parts;        /* so many notes before this one are its parts */
+    uint32_t communicator; /* for front ends: in which numbers and tags of
+                              messages are; what is the same has the same; 0:
+                              not known */
     uint16_t activity;
     uint16_t verb; /* a pastset_verb, if there is an operation */
 } paths_executor_note;
 
-#define PATHS_EXECUTOR_TYPE "u64[3] u32[9] u16[2]"
-_Static_assert(sizeof(paths_executor_note) == 64, "as its type says");
+#define PATHS_EXECUTOR_TYPE "u64[3] u32[11] u16[2]"
+_Static_assert(sizeof(paths_executor_note) == 72, "as its type says");
 
 /* Reads the newest note of an executor. What is in it may be anything, if the
  * file is damaged, but for `activity`.
@@ -94,5 +109,13 @@ _Static_assert(sizeof(paths_executor_note) == 64, "as its type says");
  * PASTSET_EFORMAT. */
 int paths_executor_read(pastset_space *space, uint32_t number,
                         paths_executor_note *out);
+
+#define PATHS_NOTE_PARTS 40 /* at most, of one note */
+
+/* The same, and its parts; `*count` of them. */
+int paths_executor_read_parts(pastset_space *space, uint32_t number,
+                              paths_executor_note *out,
+                              paths_executor_note parts[PATHS_NOTE_PARTS],
+                              uint32_t *count);
 
 #endif

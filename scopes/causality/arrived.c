@@ -26,8 +26,9 @@ typedef struct lot {
 struct scopes_arrived {
     const eventspace_run *run;
     const scopes_topology *topology;
-    lot *lots;
+    lot *lots; /* once `has_lots` */
     size_t lot_count;
+    bool has_lots, is_unknown;
     uint32_t **rounds; /* by process, by node; NULL: not counted yet */
     uint32_t process_count;
 };
@@ -91,15 +92,31 @@ static void lots_sum(scopes_arrived *a)
     a->lot_count = kept;
 }
 
-bool scopes_arrived_message(const scopes_arrived *a, uint32_t from, uint32_t to,
+static void lots_make(scopes_arrived *a)
+{
+    scopes_messages *messages = NULL;
+    int err;
+
+    a->has_lots = true;
+    err = scopes_messages_open(&messages, a->run, a->topology);
+    for (uint32_t i = 0; i < a->topology->thread_count && !err; i++)
+        err = lots_take(a, messages, i);
+    scopes_messages_close(messages);
+    lots_sum(a);
+    a->is_unknown = err != 0;
+}
+
+bool scopes_arrived_message(scopes_arrived *a, uint32_t from, uint32_t to,
                             uint64_t tag)
 {
+    if (!a->has_lots)
+        lots_make(a);
     for (size_t i = 0; i < a->lot_count; i++)
         if (a->lots[i].from == from && a->lots[i].to == to &&
             (tag == PATHS_NOTE_ANY_TAG || tag == (uint64_t)a->lots[i].tag) &&
             a->lots[i].under_way > 0)
             return true;
-    return false;
+    return a->is_unknown;
 }
 
 /* --- rounds --- */
@@ -166,31 +183,23 @@ uint32_t scopes_arrived_rounds(scopes_arrived *a, uint32_t process,
 
 /* --- all --- */
 
-int scopes_arrived_make(scopes_arrived **out, const eventspace_run *run,
-                        const scopes_topology *topology)
+int scopes_arrived_create(scopes_arrived **out, const eventspace_run *run,
+                          const scopes_topology *topology)
 {
     scopes_arrived *a = calloc(1, sizeof(*a));
-    scopes_messages *messages = NULL;
-    int err = 0;
 
-    *out = NULL;
+    *out = a;
     if (!a)
         return no_memory();
     a->run = run;
     a->topology = topology;
     a->process_count = topology->map->process_count;
     a->rounds = calloc(a->process_count + 1u, sizeof(*a->rounds));
-    err = a->rounds ? scopes_messages_open(&messages, run, topology)
-                    : no_memory();
-    for (uint32_t i = 0; i < topology->thread_count && !err; i++)
-        err = lots_take(a, messages, i);
-    scopes_messages_close(messages);
-    lots_sum(a);
-    if (err)
-        scopes_arrived_destroy(a);
-    else
-        *out = a;
-    return err;
+    if (a->rounds)
+        return 0;
+    scopes_arrived_destroy(a);
+    *out = NULL;
+    return no_memory();
 }
 
 void scopes_arrived_destroy(scopes_arrived *a)

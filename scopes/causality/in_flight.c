@@ -14,6 +14,12 @@
 #include "pastset/space.h"
 #include "pastset/status.h"
 
+typedef struct noted {
+    paths_executor_note note;
+    paths_executor_note parts[PATHS_NOTE_PARTS];
+    uint32_t count; /* of them */
+} noted;
+
 typedef struct taking {
     pending_world world;
     const paths_map *map;
@@ -97,15 +103,19 @@ static uint32_t ended_by(const taking *t, uint32_t process, uint32_t executor)
         eventspace_run_process_at(t->world.run, process)->space;
     char name[32];
     pastset_element *element;
+    pastset_ledger ledger;
     eventspace_trace last;
     size_t bytes = sizeof(last);
 
     snprintf(name, sizeof(name), executor > 1 ? "calls~%u" : "calls", executor);
     element = pastset_space_find(space, name);
     if (!element ||
-        strcmp(pastset_element_type(element)->text, EVENTSPACE_TRACE_TYPE) !=
-            0 ||
-        pastset_read_last(element, &last, &bytes, PASTSET_NOWAIT, NULL))
+        strcmp(pastset_element_type(element)->text, EVENTSPACE_TRACE_TYPE) != 0)
+        return 0;
+    pastset_element_ledger(element, &ledger);
+    if (ledger.refused) /* its events tell nothing any more */
+        return UINT32_MAX;
+    if (pastset_read_last(element, &last, &bytes, PASTSET_NOWAIT, NULL))
         return 0;
     return last.sequence;
 }
@@ -167,11 +177,7 @@ static void fill(const taking *t, scopes_pending *p,
         note->peer < t->map->process_count)
         p->peer = t->ranked_processes[note->peer];
     p->flags = note->flags;
-    p->sends_to = p->also = PATHS_NONE;
-    if (note->flags & PATHS_NOTE_BOTH)
-        p->also = note->peer;
-    else if (note->flags & PATHS_NOTE_COLLECTOR)
-        p->sends_to = thread_process(t, note->peer);
+    p->communicator = note->communicator;
     p->peer_thread = thread_process(t, note->peer_thread) == PATHS_NONE
                          ? PATHS_NONE
                          : note->peer_thread;
@@ -199,12 +205,31 @@ static bool is_told(const taking *t, uint32_t process, uint32_t executor,
     return thread_process(t, note->thread) == process;
 }
 
+/* Of those that tell no node, nobody can say where they are. */
+static int parts_fill(const taking *t, scopes_pending *p, const noted *n)
+{
+    if (n->count == 0)
+        return 0;
+    p->parts = calloc(n->count, sizeof(*p->parts));
+    if (!p->parts)
+        return no_memory();
+    for (uint32_t i = 0; i < n->count; i++) {
+        scopes_pending *part = &p->parts[p->part_count++];
+        part->process = p->process;
+        part->thread = p->thread;
+        fill(t, part, &n->parts[i]);
+        part->flags |= PATHS_NOTE_COLLECTOR;
+        part->operates = part->verb < PASTSET_ALL_VERBS;
+    }
+    return 0;
+}
+
 #define TRIES 100
 
 /* The note, and how many operations had ended before it was read. A thread that
  * polls makes a note after each event: between the two it is said to go on. */
 static int read_note(const taking *t, uint32_t process, uint32_t executor,
-                     paths_executor_note *out, uint32_t *ended)
+                     noted *out, uint32_t *ended)
 {
     pastset_space *space =
         eventspace_run_process_at(t->world.run, process)->space;
@@ -214,8 +239,10 @@ static int read_note(const taking *t, uint32_t process, uint32_t executor,
     for (int i = 0; i < TRIES; i++) {
         if (executor)
             *ended = ended_by(t, process, executor);
-        err = paths_executor_read(space, executor, out);
-        if (err || !(out->flags & PATHS_NOTE_POLLS) || *ended < out->sequence)
+        err = paths_executor_read_parts(space, executor, &out->note, out->parts,
+                                        &out->count);
+        if (err || !(out->note.flags & PATHS_NOTE_POLLS) ||
+            *ended < out->note.sequence)
             break;
     }
     return err;
@@ -225,10 +252,10 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
 {
     const eventspace_run_process *h =
         eventspace_run_process_at(t->world.run, process);
-    paths_executor_note note;
+    noted n;
     scopes_pending *p;
     uint32_t ended;
-    int err = read_note(t, process, executor, &note, &ended);
+    int err = read_note(t, process, executor, &n, &ended);
 
     if (err && err != PASTSET_ENOENT)
         eventspace_run_note(t->world.run, process, "%s", pastset_error());
@@ -236,17 +263,18 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
         return err == PASTSET_ENOENT ? err : 0;
     if (executor == 0 && h->meta.state == EVENTSPACE_RUNNING)
         t->world.silent_ns[process] =
-            ns_between(&h->meta, note.at, t->world.ends[process]);
-    if (!is_told(t, process, executor, &note))
+            ns_between(&h->meta, n.note.at, t->world.ends[process]);
+    if (!is_told(t, process, executor, &n.note))
         return 0;
     p = add(t);
     if (!p)
         return no_memory();
     p->process = process;
-    p->thread = executor ? note.thread : PATHS_NONE;
-    fill(t, p, &note);
-    go_on(t, p, ended, &note);
-    return 0;
+    p->thread = executor ? n.note.thread : PATHS_NONE;
+    fill(t, p, &n.note);
+    err = parts_fill(t, p, &n);
+    go_on(t, p, ended, &n.note);
+    return err;
 }
 
 static int take_process(taking *t, uint32_t process)
@@ -317,6 +345,8 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
 
     for (uint32_t i = 0; i < t.map->process_count && !err; i++)
         err = take_process(&t, i);
+    if (!err)
+        err = scopes_arrived_create(&t.world.arrived, run, topology);
     if (!err) {
         if (t.list->count)
             qsort(t.list->items, t.list->count, sizeof(*t.list->items),
@@ -328,6 +358,7 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
     free(t.world.ends);
     free(t.world.silent_ns);
     free(t.world.threads);
+    scopes_arrived_destroy(t.world.arrived);
     if (err) {
         scopes_pending_destroy(t.list);
         t.list = NULL;
@@ -336,14 +367,23 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
     return err;
 }
 
+static void forget(scopes_pending *p)
+{
+    for (size_t i = 0; i < p->part_count; i++) {
+        free(p->parts[i].waits_for);
+        free(p->parts[i].threads);
+    }
+    free(p->parts);
+    free(p->waits_for);
+    free(p->threads);
+}
+
 void scopes_pending_destroy(scopes_pending_list *list)
 {
     if (!list)
         return;
     for (size_t i = 0; i < list->count; i++)
-        free(list->items[i].waits_for);
-    for (size_t i = 0; i < list->count; i++)
-        free(list->items[i].threads);
+        forget(&list->items[i]);
     free(list->items);
     free(list);
 }

@@ -37,16 +37,16 @@ typedef struct scopes_pending {
                            PATHS_NONE: none */
     uint32_t under_way; /* operations of paths_start */
     uint64_t tag;       /* PATHS_NOTE_ANY_TAG: any */
-    uint32_t also;      /* a thread that has to come besides `peer_thread`;
-                           PATHS_NONE */
-    uint32_t sends_to;  /* process to which it sends meanwhile; PATHS_NONE */
     uint32_t flags;     /* of the note */
-    uint32_t peer_thread; /* number; PATHS_NONE: none */
-    char *waits_for;      /* "t3 (computing), t5 (ended)"; "" */
+    uint32_t communicator; /* of the note */
+    uint32_t peer_thread;  /* number; PATHS_NONE: none */
+    char *waits_for;       /* "t3 (computing), t5 (ended)"; "" */
     uint32_t *threads; /* numbers of those who are waited for, as far as it is
                           known: */
     size_t thread_count;
     bool for_any; /* one of them will do; else all have to come */
+    struct scopes_pending *parts; /* of what it waits for */
+    size_t part_count;
 } scopes_pending;
 
 typedef struct scopes_pending_list {

@@ -3,6 +3,7 @@
 #ifndef SCOPES_IN_FLIGHT_INTERNAL_H
 #define SCOPES_IN_FLIGHT_INTERNAL_H
 
+#include "scopes/causality/arrived.h"
 #include "scopes/causality/in_flight.h"
 
 typedef struct pending_world {
@@ -11,6 +12,7 @@ typedef struct pending_world {
     const scopes_pending **threads; /* by number; NULL: no note */
     uint64_t *ends;     /* by process: its ticks now or at its end */
     int64_t *silent_ns; /* by process: since its loop's last note */
+    scopes_arrived *arrived;
 } pending_world;
 
 /* The node that follows; PATHS_NONE at the end of the way. */

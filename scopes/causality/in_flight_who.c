@@ -24,6 +24,8 @@
 #define NAMES_MAX 6
 /* Its loop gives a sign of life each half second. */
 #define SILENT_NS 3000000000
+/* So long it is not looked who has come to a collective that was started. */
+#define COUNTED_NS 100000000
 
 typedef struct names {
     char text[1024];
@@ -104,6 +106,8 @@ static void tell_thread(const pending_world *w, uint32_t thread, uint32_t here,
         snprintf(out, capacity, "%s", eventspace_state_name(h->meta.state));
     else if (!p)
         snprintf(out, capacity, "not known");
+    else if (p->activity == PATHS_WAITING && p->flags & PATHS_NOTE_COLLECTOR)
+        snprintf(out, capacity, "in %s", p->path);
     else if (p->activity == PATHS_WAITING && p->stage != PATHS_NONE)
         snprintf(out, capacity, "at %s",
                  w->topology->map->nodes[p->stage].name);
@@ -212,36 +216,50 @@ static bool has_come(const pending_world *w, uint32_t thread,
     return false;
 }
 
+/* Which of a collective's members are looked at. */
+static bool is_meant(const pending_world *w, const scopes_pending *p,
+                     uint32_t thread, uint32_t collective)
+{
+    uint32_t process =
+        w->topology->map->nodes[w->topology->threads[thread]].process;
+
+    if (process == p->process)
+        return false;
+    if (p->flags & PATHS_NOTE_ROUND) /* seldom: all events are counted */
+        return p->lasts_ns < COUNTED_NS ||
+               scopes_arrived_rounds(w->arrived, process, collective) < p->tag;
+    return !has_come(w, thread, collective);
+}
+
 /* Of a collective whose members are known, whether or not they have ever come:
  * numbers of their processes' first threads. */
 static bool add_members(names *n, const pending_world *w, uint32_t collective,
-                        const char *members, uint32_t here)
+                        const scopes_pending *p, uint32_t below)
 {
     const scopes_topology *topology = w->topology;
+    const char *members =
+        paths_node_get(&topology->map->nodes[collective], "members");
     paths_number_list list = {0};
 
-    if (paths_number_list_read(&list, members) == 0)
-        for (uint32_t i = 0; i < topology->thread_count; i++)
+    if (members && paths_number_list_read(&list, members) == 0)
+        for (uint32_t i = 0; i < topology->thread_count && i < below; i++)
             if (paths_number_list_has(&list, i) &&
                 topology->threads[i] != PATHS_NONE &&
-                !has_come(w, i, collective))
-                add_thread(n, w, i, here);
+                is_meant(w, p, i, collective))
+                add_thread(n, w, i, p->process);
     paths_number_list_fini(&list);
     return n->count > 0;
 }
 
 static bool add_missing(names *n, const pending_world *w, uint32_t collective,
-                        uint32_t here)
+                        const scopes_pending *p)
 {
-    const char *members =
-        paths_node_get(&w->topology->map->nodes[collective], "members");
-
-    if (members)
-        return add_members(n, w, collective, members, here);
+    if (paths_node_get(&w->topology->map->nodes[collective], "members"))
+        return add_members(n, w, collective, p, UINT32_MAX);
     for (uint32_t i = 0; i < w->topology->top_count; i++) {
         const scopes_top *top = &w->topology->tops[i];
         if (is_missing(w, top, collective))
-            add_thread(n, w, top->thread, here);
+            add_thread(n, w, top->thread, p->process);
     }
     return n->count > 0;
 }
@@ -312,10 +330,26 @@ static char *anybody_who(const pending_world *w, scopes_pending *p)
     return names_text(&n);
 }
 
-/* Has one of the process's threads come to it as well, or ended since? */
+static uint32_t first_thread(const pending_world *w, uint32_t process)
+{
+    const scopes_topology *topology = w->topology;
+
+    for (uint32_t i = 0; i < topology->thread_count; i++)
+        if (topology->threads[i] != PATHS_NONE &&
+            topology->map->nodes[topology->threads[i]].process == process)
+            return i;
+    return 0;
+}
+
+/* Has one of the process's threads come to it as well, or ended since? The
+ * process ends a little later than its first thread. */
 static bool is_with_all(const pending_world *w, uint32_t process)
 {
     const scopes_topology *topology = w->topology;
+    const scopes_pending *first = w->threads[first_thread(w, process)];
+
+    if (first && first->activity == PATHS_ENDED)
+        return true;
 
     for (uint32_t i = 0; i < topology->thread_count; i++)
         if (w->threads[i] && w->threads[i]->process == process &&
@@ -334,16 +368,30 @@ static char *all_who(const pending_world *w, scopes_pending *p)
     return names_text(&n);
 }
 
-/* The root of a gather, or what is like it: all others have to write. */
-static char *root_who(const pending_world *w, scopes_pending *p)
+/* At an element that members of a communicator come to: all others, those
+ * before it, or any. The first of all is before all others, and nobody is
+ * before it. */
+static char *members_who(const pending_world *w, scopes_pending *p)
 {
     names n = {.of = p};
-    const char *members =
-        paths_node_get(&w->topology->map->nodes[p->element], "members");
+    bool is_lower = p->flags & PATHS_NOTE_LOWER;
 
-    if (!members || !add_members(&n, w, p->element, members, p->process))
-        return strdup("");
+    if (is_lower &&
+        add_members(&n, w, p->element, p, first_thread(w, p->process)))
+        return names_text(&n);
+    p->for_any = p->flags & (PATHS_NOTE_ONE | PATHS_NOTE_LOWER);
+    add_members(&n, w, p->element, p, UINT32_MAX);
     return names_text(&n);
+}
+
+static bool has_members(const pending_world *w, const scopes_pending *p)
+{
+    const uint32_t those =
+        PATHS_NOTE_ONE | PATHS_NOTE_ALL | PATHS_NOTE_LOWER | PATHS_NOTE_ROUND;
+
+    return p->flags & PATHS_NOTE_COLLECTOR && p->element != PATHS_NONE &&
+           (p->flags & those || p->verb == PASTSET_READ_LAST) &&
+           paths_node_get(&w->topology->map->nodes[p->element], "members");
 }
 
 /* What a front end says of it. */
@@ -352,9 +400,34 @@ static char *peer_who(const pending_world *w, scopes_pending *p)
     names n = {.of = p};
 
     add_thread(&n, w, p->peer_thread, p->process);
-    if (p->also < w->topology->thread_count &&
-        w->topology->threads[p->also] != PATHS_NONE)
-        add_thread(&n, w, p->also, p->process);
+    return names_text(&n);
+}
+
+static bool is_named(const scopes_pending *p, uint32_t thread)
+{
+    for (size_t i = 0; i < p->thread_count; i++)
+        if (p->threads[i] == thread)
+            return true;
+    return false;
+}
+
+static char *operation_who(const pending_world *w, scopes_pending *p);
+
+/* All who are waited for by the parts of it, each once. */
+static char *parts_who(const pending_world *w, scopes_pending *p)
+{
+    names n = {.of = p};
+
+    for (size_t i = 0; i < p->part_count; i++) {
+        scopes_pending *part = &p->parts[i];
+        if (part->flags & PATHS_NOTE_POSTED)
+            continue;
+        part->waits_for = operation_who(w, part);
+        n.failed |= !part->waits_for;
+        for (size_t k = 0; k < part->thread_count; k++)
+            if (!is_named(p, part->threads[k]))
+                add_thread(&n, w, part->threads[k], p->process);
+    }
     return names_text(&n);
 }
 
@@ -364,21 +437,22 @@ static char *operation_who(const pending_world *w, scopes_pending *p)
     uint32_t at = p->stage;
     char *text = NULL;
 
+    if (p->part_count)
+        return parts_who(w, p);
     if (p->flags & PATHS_NOTE_ANY)
         return anybody_who(w, p);
-    if (p->flags & PATHS_NOTE_ALL)
-        return all_who(w, p);
     if (p->flags & PATHS_NOTE_COLLECTOR && p->peer_thread != PATHS_NONE)
         return peer_who(w, p);
-    if (p->flags & PATHS_NOTE_COLLECTOR && p->verb == PASTSET_READ_LAST &&
-        p->element != PATHS_NONE)
-        return root_who(w, p);
+    if (has_members(w, p))
+        return members_who(w, p);
+    if (p->flags & PATHS_NOTE_ALL)
+        return all_who(w, p);
     for (uint32_t i = 0; at != PATHS_NONE && i < map->node_count; i++) {
         names n = {.of = p};
         text = process_text(w, map->nodes[at].process, p->process);
         if (text)
             return text;
-        if (is_collective(map, at) && add_missing(&n, w, at, p->process))
+        if (is_collective(map, at) && add_missing(&n, w, at, p))
             return names_text(&n);
         at = scopes__next_node(map, at);
     }

@@ -2,13 +2,14 @@
  *
  *     deadlocks NAME
  *
- * Three ranks each. What hangs says here who of them never goes on; the others
- * compute until they are killed. What does not hang is slow: a rank sleeps or
- * computes for `slow_s` seconds (EVENTSPACE_SLOW_S) where others wait. Without
- * a name, each program is told in a line: its name, and who hangs in it, or
- * "none". */
+ * Three ranks each, or more. What hangs says here who of them never goes on;
+ * the others compute until they are killed. What does not hang is slow: a rank
+ * sleeps or computes for `slow_s` seconds (EVENTSPACE_SLOW_S) where others
+ * wait. Without a name, each program is told in a line: its name, how many
+ * ranks it has, and who hangs in it, or "none". */
 #include <mpi.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -326,6 +327,275 @@ static void after_immediate(void)
     receive(left, TAG + 1);
 }
 
+/* --- collectives that hang --- */
+
+static void scan_or_receive(void)
+{
+    if (rank == 0)
+        receive(1, TAG);
+    MPI_Scan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD);
+    if (rank == 1)
+        tell(0, TAG);
+}
+
+static void order_of_exscan(void)
+{
+    if (rank == 0)
+        MPI_Barrier(WORLD);
+    MPI_Exscan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD);
+    if (rank != 0)
+        MPI_Barrier(WORLD);
+}
+
+static MPI_Win window_make(void)
+{
+    static int memory[4];
+    MPI_Win window;
+
+    MPI_Win_create(memory, sizeof(memory), sizeof(*memory), MPI_INFO_NULL,
+                   WORLD, &window);
+    return window;
+}
+
+static void fence_or_receive(void)
+{
+    MPI_Win window = window_make();
+
+    MPI_Win_fence(0, window);
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Win_fence(0, window);
+    if (rank == 0)
+        tell(1, TAG);
+}
+
+static void free_or_barrier(void)
+{
+    MPI_Win window = window_make();
+
+    if (rank == 2)
+        MPI_Barrier(WORLD);
+    MPI_Win_free(&window);
+    if (rank != 2)
+        MPI_Barrier(WORLD);
+}
+
+static void window_or_receive(void)
+{
+    if (rank == 2)
+        receive(1, TAG);
+    window_make();
+    if (rank == 1)
+        tell(2, TAG);
+}
+
+static MPI_Group group_of(int of)
+{
+    MPI_Group all, made;
+
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_incl(all, 1, &of, &made);
+    return made;
+}
+
+/* Rank 0 opens its window to rank 1, who does not do its part. */
+static void window_not_completed(void)
+{
+    MPI_Win window = window_make();
+
+    if (rank == 2)
+        forever();
+    if (rank == 0) {
+        MPI_Win_post(group_of(1), 0, window);
+        MPI_Win_wait(window);
+        tell(1, TAG);
+    } else {
+        MPI_Win_start(group_of(0), 0, window);
+        receive(0, TAG);
+        MPI_Win_complete(window);
+    }
+}
+
+static void immediate_or_receive(void)
+{
+    MPI_Request request;
+
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Ibarrier(WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        tell(1, TAG);
+}
+
+static void immediate_second(void)
+{
+    MPI_Request requests[2];
+    int sums[2];
+
+    MPI_Iallreduce(&one, &sums[0], 1, MPI_INT, MPI_SUM, WORLD, &requests[0]);
+    if (rank == 2)
+        receive(0, TAG);
+    MPI_Iallreduce(&one, &sums[1], 1, MPI_INT, MPI_SUM, WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (rank == 0)
+        tell(2, TAG);
+}
+
+static void immediate_root(void)
+{
+    MPI_Request request;
+
+    if (rank == 2)
+        forever();
+    if (rank == 0)
+        receive(1, TAG);
+    MPI_Ibcast(&one, 1, MPI_INT, 0, WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        tell(0, TAG);
+}
+
+static void immediate_to_root(void)
+{
+    MPI_Request request;
+    int flag = 0;
+
+    if (rank == 2)
+        forever();
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Ireduce(&one, &other, 1, MPI_INT, MPI_SUM, 0, WORLD, &request);
+    while (!flag)
+        MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+}
+
+static void immediate_scan(void)
+{
+    MPI_Request request;
+
+    if (rank == 0)
+        receive(2, TAG);
+    MPI_Iscan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 2)
+        tell(0, TAG);
+}
+
+#define MIDDLE (1 << 18) /* is not sent unasked either, and quickly */
+
+static void broadcast_or_receive(void)
+{
+    if (rank != 0)
+        receive(0, TAG);
+    MPI_Bcast(large, MIDDLE, MPI_CHAR, 0, WORLD);
+    if (rank == 0)
+        tell(1, TAG);
+}
+
+/* --- several requests that hang --- */
+
+/* Of five ranks, the last. */
+static void wait_all_fourth(void)
+{
+    MPI_Request requests[4];
+    int got[4];
+
+    if (rank > 0 && rank < 4)
+        forever();
+    if (rank == 4)
+        receive(0, TAG);
+    for (int i = 0; i < 4 && rank == 0; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, i + 1, TAG, WORLD, &requests[i]);
+    MPI_Waitall(rank == 0 ? 4 : 0, requests, MPI_STATUSES_IGNORE);
+}
+
+static void test_all_fourth(void)
+{
+    MPI_Request requests[4];
+    int got[4], flag = 0;
+
+    if (rank > 0 && rank < 4)
+        forever();
+    if (rank == 4)
+        receive(0, TAG);
+    for (int i = 0; i < 4; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, i + 1, TAG, WORLD, &requests[i]);
+    while (!flag)
+        MPI_Testall(4, requests, &flag, MPI_STATUSES_IGNORE);
+}
+
+static void wait_all_sends(void)
+{
+    MPI_Request requests[2];
+
+    if (rank == 1)
+        forever();
+    if (rank == 2)
+        receive(0, TAG + 1);
+    MPI_Issend(&one, 1, MPI_INT, 1, TAG, WORLD, &requests[0]);
+    MPI_Issend(&one, 1, MPI_INT, 2, TAG, WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* The message that is received has come, so that it is the one that is sent. */
+static void wait_all_send(void)
+{
+    MPI_Request requests[2];
+
+    if (rank == 2)
+        forever();
+    if (rank == 1) {
+        tell(0, TAG);
+        receive(0, TAG + 1);
+    }
+    MPI_Irecv(&other, 1, MPI_INT, 1, TAG, WORLD, &requests[0]);
+    MPI_Isend(large, LARGE, MPI_CHAR, 1, TAG, WORLD, &requests[1]);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+}
+
+/* Rank 3 computes, but nobody waits for it. */
+static void wait_any_of_two(void)
+{
+    MPI_Request requests[2];
+    int got[2], index;
+
+    if (rank == 3)
+        forever();
+    if (rank > 0)
+        receive(0, TAG);
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, i + 1, TAG, WORLD, &requests[i]);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
+
+static void another_tag_is_posted(void)
+{
+    MPI_Request request;
+
+    if (rank == 2)
+        forever();
+    if (rank == 0) {
+        MPI_Ssend(&one, 1, MPI_INT, 1, TAG, WORLD);
+    } else {
+        MPI_Irecv(&other, 1, MPI_INT, 0, TAG + 1, WORLD, &request);
+        receive(0, TAG + 2);
+    }
+}
+
+static void another_communicator_is_posted(void)
+{
+    MPI_Comm copy;
+    MPI_Request request;
+
+    MPI_Comm_dup(WORLD, &copy);
+    if (rank == 1)
+        MPI_Irecv(into, LARGE, MPI_CHAR, 0, TAG, copy, &request);
+    if (rank == 0)
+        MPI_Send(large, LARGE, MPI_CHAR, 1, TAG, WORLD);
+    MPI_Barrier(WORLD);
+}
+
 /* --- that are slow --- */
 
 static void late_message(void)
@@ -438,6 +708,8 @@ static void chain(void)
 
 static void workers(void)
 {
+    bool is_told[3] = {false};
+
     if (rank > 0) {
         for (int i = 0; i < 2; i++) {
             receive(0, TAG);
@@ -452,8 +724,9 @@ static void workers(void)
         MPI_Status status;
         MPI_Recv(&other, 1, MPI_INT, MPI_ANY_SOURCE, MPI_ANY_TAG, WORLD,
                  &status);
-        if (i < 2)
+        if (!is_told[status.MPI_SOURCE])
             tell(status.MPI_SOURCE, TAG);
+        is_told[status.MPI_SOURCE] = true;
     }
 }
 
@@ -679,21 +952,211 @@ static void slow_between_groups(void)
     MPI_Barrier(WORLD);
 }
 
+static void slow_scan(void)
+{
+    if (rank == 0)
+        compute_s(slow_s / 2);
+    MPI_Scan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD);
+    if (rank == 1)
+        wait_s(slow_s / 2);
+    MPI_Exscan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD);
+    if (rank == 2) /* the others are through */
+        tell(0, TAG);
+    if (rank == 0)
+        receive(2, TAG);
+}
+
+static void slow_window(void)
+{
+    MPI_Win window;
+
+    if (rank == 1)
+        wait_s(slow_s / 3);
+    window = window_make();
+    MPI_Win_fence(0, window);
+    MPI_Put(&one, 1, MPI_INT, right, 0, 1, MPI_INT, window);
+    if (rank == 2)
+        compute_s(slow_s / 3);
+    MPI_Win_fence(0, window);
+    if (rank == 0)
+        wait_s(slow_s / 3);
+    MPI_Win_free(&window);
+}
+
+/* Rank 1 has done its part and waits for rank 0, who waits for rank 2 too. */
+static void slow_post(void)
+{
+    MPI_Win window = window_make();
+    MPI_Group all, others;
+    int zero = 0;
+
+    MPI_Comm_group(WORLD, &all);
+    MPI_Group_excl(all, 1, &zero, &others);
+    if (rank == 0) {
+        wait_s(slow_s / 2);
+        MPI_Win_post(others, 0, window);
+        MPI_Win_wait(window);
+        tell(1, TAG);
+    } else {
+        MPI_Win_start(group_of(0), 0, window);
+        MPI_Put(&one, 1, MPI_INT, 0, rank, 1, MPI_INT, window);
+        if (rank == 2)
+            wait_s(slow_s / 2);
+        MPI_Win_complete(window);
+    }
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Win_free(&window);
+}
+
+/* Rank 1 has started it, and waits for rank 0, who waits for rank 2. */
+static void slow_immediate_others(void)
+{
+    MPI_Request requests[2];
+    int sum;
+
+    if (rank == 2)
+        compute_s(slow_s / 2);
+    MPI_Ibarrier(WORLD, &requests[0]);
+    if (rank == 2)
+        wait_s(slow_s / 2);
+    MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, WORLD, &requests[1]);
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (rank == 0)
+        tell(1, TAG);
+}
+
+static void slow_immediate_roots(void)
+{
+    MPI_Request request;
+
+    if (rank == 0)
+        wait_s(slow_s / 3);
+    MPI_Ibcast(&one, 1, MPI_INT, 0, WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 1)
+        wait_s(slow_s / 3);
+    MPI_Ireduce(&one, &other, 1, MPI_INT, MPI_SUM, 0, WORLD, &request);
+    poll(&request, 0);
+    if (rank == 2)
+        compute_s(slow_s / 3);
+    MPI_Iscan(&one, &other, 1, MPI_INT, MPI_SUM, WORLD, &request);
+    poll(&request, 20);
+}
+
+static void slow_broadcast(void)
+{
+    if (rank == 2)
+        wait_s(slow_s);
+    MPI_Bcast(large, MIDDLE, MPI_CHAR, 0, WORLD);
+    if (rank == 0)
+        tell(1, TAG);
+    if (rank == 1)
+        receive(0, TAG);
+}
+
+/* Of five ranks, the last. The others wait for rank 0 meanwhile. */
+static void slow_fourth(void)
+{
+    MPI_Request requests[4];
+    int got[4];
+
+    if (rank > 0) {
+        if (rank == 4)
+            compute_s(slow_s);
+        tell(0, TAG);
+        receive(0, TAG);
+        return;
+    }
+    for (int i = 0; i < 4; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, i + 1, TAG, WORLD, &requests[i]);
+    MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < 4; i++)
+        tell(i + 1, TAG);
+}
+
+#define UNASKED 3000 /* bytes; more than the recorder is sure of */
+
+/* Rank 1 waits for rank 0 before it receives what rank 0 has sent, which has
+ * left; rank 0 waits for rank 2. */
+static void one_of_two_sends(void)
+{
+    MPI_Request requests[2];
+
+    if (rank == 0) {
+        MPI_Isend(large, UNASKED, MPI_CHAR, 1, TAG, WORLD, &requests[0]);
+        MPI_Isend(large, LARGE, MPI_CHAR, 2, TAG, WORLD, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+        tell(1, TAG + 1);
+    } else if (rank == 1) {
+        receive(0, TAG + 1);
+        MPI_Recv(into, UNASKED, MPI_CHAR, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+    } else {
+        wait_s(slow_s);
+        MPI_Recv(into, LARGE, MPI_CHAR, 0, TAG, WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+static void slow_any_of_two(void)
+{
+    MPI_Request requests[2];
+    int got[2], index;
+
+    if (rank > 0) {
+        if (rank == 1)
+            receive(0, TAG);
+        else
+            wait_s(slow_s);
+        tell(0, TAG);
+        return;
+    }
+    for (int i = 0; i < 2; i++)
+        MPI_Irecv(&got[i], 1, MPI_INT, i + 1, TAG, WORLD, &requests[i]);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+    tell(1, TAG);
+    MPI_Waitany(2, requests, &index, MPI_STATUS_IGNORE);
+}
+
+/* What rank 0 sends is received by what rank 1 has posted. */
+static void posted_before(void)
+{
+    MPI_Request requests[2];
+
+    if (rank == 1) {
+        MPI_Irecv(&other, 1, MPI_INT, MPI_ANY_SOURCE, TAG + 1, WORLD,
+                  &requests[0]);
+        MPI_Irecv(into, LARGE, MPI_CHAR, 0, MPI_ANY_TAG, WORLD, &requests[1]);
+        receive(2, TAG);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    } else if (rank == 0) {
+        wait_s(slow_s / 2);
+        MPI_Ssend(large, LARGE, MPI_CHAR, 1, TAG, WORLD);
+        tell(2, TAG);
+    } else {
+        receive(0, TAG);
+        wait_s(slow_s / 2);
+        tell(1, TAG);
+        tell(1, TAG + 1);
+    }
+}
+
 /* --- all of them --- */
 
 static const struct {
     const char *name;
     void (*run)(void);
     const char *stuck; /* ranks; NULL: none */
+    int ranks;
 } programs[] = {
-#define HANGS(name, stuck)                                                     \
+#define HANGS_OF(ranks, name, stuck)                                           \
     {                                                                          \
-#name, name, stuck                                                     \
+#name, name, stuck, ranks                                              \
     }
-#define SLOW(name)                                                             \
-    {                                                                          \
-#name, name, NULL                                                      \
-    }
+#define HANGS(name, stuck) HANGS_OF(3, name, stuck)
+#define SLOW_OF(ranks, name) HANGS_OF(ranks, name, NULL)
+#define SLOW(name) SLOW_OF(3, name)
     HANGS(ring_of_receives, "0 1 2"),
     HANGS(synchronous_sends, "0 1"),
     HANGS(large_sends, "0 1 2"),
@@ -718,6 +1181,25 @@ static const struct {
     HANGS(not_all_split, "0 1 2"),
     HANGS(to_itself, "0"),
     HANGS(after_immediate, "0 1 2"),
+    HANGS(scan_or_receive, "0 1 2"),
+    HANGS(order_of_exscan, "0 1 2"),
+    HANGS(fence_or_receive, "0 1 2"),
+    HANGS(free_or_barrier, "0 1 2"),
+    HANGS(window_or_receive, "0 1 2"),
+    HANGS(window_not_completed, "0 1"),
+    HANGS(immediate_or_receive, "0 1 2"),
+    HANGS(immediate_second, "0 1 2"),
+    HANGS(immediate_root, "0 1"),
+    HANGS(immediate_to_root, "0 1"),
+    HANGS(immediate_scan, "0 1 2"),
+    HANGS(broadcast_or_receive, "0 1 2"),
+    HANGS_OF(5, wait_all_fourth, "0 4"),
+    HANGS_OF(5, test_all_fourth, "0 4"),
+    HANGS(wait_all_sends, "0 2"),
+    HANGS(wait_all_send, "0 1"),
+    HANGS_OF(4, wait_any_of_two, "0 1 2"),
+    HANGS(another_tag_is_posted, "0 1"),
+    HANGS(another_communicator_is_posted, "0 1 2"),
     SLOW(late_message),
     SLOW(late_collective),
     SLOW(late_receiver),
@@ -740,6 +1222,16 @@ static const struct {
     SLOW(slow_fence),
     SLOW(slow_persistent),
     SLOW(slow_between_groups),
+    SLOW(slow_scan),
+    SLOW(slow_window),
+    SLOW(slow_post),
+    SLOW(slow_immediate_others),
+    SLOW(slow_immediate_roots),
+    SLOW(slow_broadcast),
+    SLOW_OF(5, slow_fourth),
+    SLOW(one_of_two_sends),
+    SLOW(slow_any_of_two),
+    SLOW(posted_before),
 };
 
 #define PROGRAMS (sizeof(programs) / sizeof(*programs))
@@ -747,7 +1239,7 @@ static const struct {
 static int list(void)
 {
     for (size_t i = 0; i < PROGRAMS; i++)
-        printf("%s %s\n", programs[i].name,
+        printf("%s %d %s\n", programs[i].name, programs[i].ranks,
                programs[i].stuck ? programs[i].stuck : "none");
     return 0;
 }

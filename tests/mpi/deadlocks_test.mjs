@@ -20,9 +20,9 @@ const which = process.env.EVENTSPACE_DEADLOCKS ?? 'some';
 const atOnce = Number(process.env.EVENTSPACE_DEADLOCKS_AT_ONCE ?? 2);
 const late = which === 'some' ? Infinity
   : 1e9 * Number(process.env.EVENTSPACE_TEST_SLOW ?? 1);
-const deadline = 120000, interval = 100, ranks = 3;
+const deadline = 120000, interval = 100;
 
-function start(mpi, program, name, run) {
+function start({mpi, program, name, ranks}, run) {
   const child = spawn(`mpirun.${mpi}`,
     ['-n', String(ranks), command, 'mpi', '--output', run, '--', program, name],
     {cwd: folder, detached: true,
@@ -60,17 +60,17 @@ function rowsOf(run, view) {
     }));
 }
 
-const ranksOf = rows => rows.map(row => Number(row.number) % ranks)
+const ranksOf = (rows, ranks) => rows.map(row => Number(row.number) % ranks)
   .sort().join(' ');
 
-async function hangs(about, job, run, stuck) {
+async function hangs(about, job, run, {stuck, ranks}) {
   const end = Date.now() + deadline;
   let rows = null, ages;
 
   do {
     await sleep(interval);
     rows = await rowsOf(run, 'deadlocks');
-    if (rows && ranksOf(rows) === stuck) {
+    if (rows && ranksOf(rows, ranks) === stuck) {
       ages = rows.map(row => Number(row.for_ns));
       const youngest = Math.min(...ages);
       assert.ok(youngest < late, `${about}: named after ${youngest / 1e6} ms`);
@@ -79,7 +79,7 @@ async function hangs(about, job, run, stuck) {
   } while (Date.now() < end && !job.isOver);
   const pending = await rowsOf(run, 'pending');
   assert.fail(`${about}: ranks ${stuck} hang, but it is said of ` +
-              `"${rows && ranksOf(rows)}": ${JSON.stringify(pending, null, 1)}` +
+              `"${rows && ranksOf(rows, ranks)}": ${JSON.stringify(pending, null, 1)}` +
               `${job.said}`);
 }
 
@@ -97,16 +97,17 @@ async function goesOn(about, job, run) {
   return asked;
 }
 
-async function check({mpi, program, name, stuck}) {
+async function check(what) {
+  const {mpi, name, stuck} = what;
   const about = `${name} with ${mpi}`, run = join(folder, `${name}.${mpi}`);
-  const job = start(mpi, program, name, run);
+  const job = start(what, run);
 
   try {
     if (stuck === 'none')
       console.log(`${about}: asked ${await goesOn(about, job, run)} times`);
     else
       console.log(`${about}: named when it had lasted for ` +
-                  `${await hangs(about, job, run, stuck)} ms`);
+                  `${await hangs(about, job, run, what)} ms`);
   } finally {
     await end(job);
   }
@@ -117,10 +118,11 @@ for (const mpi of process.env.EVENTSPACE_MPI?.split(' ') ?? mpis) {
   const program = compile(mpi, 'deadlocks.c');
   const names = output(program).trim().split('\n');
   names.forEach((line, i) => {
-    const name = line.split(' ')[0], stuck = line.slice(name.length + 1);
+    const [name, ranks, ...stuck] = line.split(' ');
     if (which === 'all' || which === name ||
         (which === 'some' && i % mpis.length === mpis.indexOf(mpi)))
-      todo.push({mpi, program, name, stuck});
+      todo.push({mpi, program, name, ranks: Number(ranks),
+                 stuck: stuck.join(' ')});
   });
 }
 

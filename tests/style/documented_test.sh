@@ -54,7 +54,7 @@ listed() {
     # shellcheck disable=SC2086 # "map check" is two words
     "$eventspace" $1 --list-options | awk -F '\t' '
         $1 ~ /^(help|usage|version)$/ { next }
-        { takes = $3 == "" ? "" : $3 ~ /^\[[A-Z]+\]$/ ? \
+        { takes = $3 == "" ? "" : $3 ~ /^\[[A-Za-z]+\]$/ ? \
               "[=" substr($3, 2) : " " $3
           print ($2 == "" ? "" : "-" $2 ", ") "--" $1 takes }'
 }

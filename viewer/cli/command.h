@@ -34,10 +34,6 @@ int cli_dispatch(const command *commands, int argc, char **argv);
 int cli_map(int argc, char **argv);
 int cli_run(int argc, char **argv);
 int cli_mpi(int argc, char **argv);
-/* Becomes the launcher of the program's MPI, which starts `eventspace mpi` for
- * each rank. Returns only if that fails, after telling why. */
-int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
-                   char *const *program);
 int cli_key(int argc, char **argv);
 int cli_info(int argc, char **argv);
 int cli_view(int argc, char **argv);

@@ -17,12 +17,13 @@
 #include "eventspace/run/run_writer.h"
 #include "pastset/status.h"
 #include "viewer/cli/command.h"
+#include "viewer/cli/command_mpi.h"
 
 #ifndef EVENTSPACE_LIBDIR
 #define EVENTSPACE_LIBDIR "lib"
 #endif
 
-enum { KEY_REPLACE = 256, KEY_EVENTS };
+enum { KEY_REPLACE = 256, KEY_EVENTS, KEY_WATCH };
 
 static const struct argp_option mpi_options[] = {
     {"output", 'o', "RUN", 0, "Write the run to the directory RUN", 0},
@@ -32,6 +33,7 @@ static const struct argp_option mpi_options[] = {
      "Record at most COUNT events of each thread (default 268435456); what "
      "comes after these is counted as lost",
      0},
+    CLI_WATCH_OPTION(KEY_WATCH),
     {0},
 };
 
@@ -39,6 +41,7 @@ typedef struct mpi_arguments {
     const char *directory;
     char **program;
     uint64_t events;
+    command_watch watch;
     bool replace;
 } mpi_arguments;
 
@@ -244,7 +247,7 @@ static const char *launcher_of(const char *program)
 }
 
 int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
-                   char *const *program)
+                   command_watch how, char *const *program)
 {
     char count[24], self[PATH_MAX], output[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -266,6 +269,12 @@ int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
         argv[fronts++] = "--replace";
     argv[fronts++] = "--";
     memcpy(argv + fronts, program, words * sizeof(*argv));
+    if (how != COMMAND_WATCH_NOT) {
+        int code =
+            cli_watch_run(directory, how, (char *const *)(uintptr_t)argv);
+        free(argv);
+        return code;
+    }
     execvp(launcher, (char *const *)(uintptr_t)argv);
     free(argv);
     (void)pastset_fail(errno == ENOENT ? PASTSET_ENOENT : PASTSET_EIO,
@@ -308,6 +317,9 @@ static error_t parse_mpi(int key, char *text, struct argp_state *state)
             a->events >= UINT32_MAX)
             argp_error(state, "--events=%s: give a number from 1 to 4294967294",
                        text);
+        return 0;
+    case KEY_WATCH:
+        a->watch = cli_watch_read(text, state);
         return 0;
     case ARGP_KEY_ARG:
         a->program = &state->argv[state->next - 1];
@@ -355,7 +367,10 @@ int cli_mpi(int argc, char **argv)
                            "loaded into it: link it dynamically",
                            a.program[0]);
     else if (environment_make(&a, size) == 0 &&
-             (rank != 0 || directory_make(&a, size) == 0))
+             (rank != 0 || directory_make(&a, size) == 0)) {
+        if (rank == 0 && a.watch != COMMAND_WATCH_NOT)
+            cli_watch_beside(a.directory, a.watch);
         become(a.program);
+    }
     return refuse(); /* whichever of these failed has said why */
 }

@@ -1,6 +1,7 @@
 /* command_run.c - eventspace run, eventspace key. */
 #include "viewer/cli/command_archive.h"
 #include "viewer/cli/command_losses.h"
+#include "viewer/cli/command_mpi.h"
 
 #include "eventspace/launch/job.h"
 #include "eventspace/launch/launch.h"
@@ -25,6 +26,7 @@ enum {
     KEY_WHEN_FULL,
     KEY_ALONE,
     KEY_MPI,
+    KEY_WATCH,
     KEY_START_WITHIN,
 };
 
@@ -46,6 +48,7 @@ static const struct argp_option run_options[] = {
      "Start an MPI program as it is, without a map, in COUNT processes, and "
      "record its calls, by the launcher of its MPI and `eventspace mpi`",
      0},
+    CLI_WATCH_OPTION(KEY_WATCH),
     {"alone", KEY_ALONE, NULL, 0,
      "Start all processes here, also as a task of mpirun or srun", 0},
     {"start-within", KEY_START_WITHIN, "TIME", 0,
@@ -86,6 +89,7 @@ typedef struct run_arguments {
     bool archive;
     bool alone;
     uint64_t ranks; /* of an MPI program; 0: it is none */
+    command_watch watch;
     uint32_t start_within_ms;
 } run_arguments;
 
@@ -131,6 +135,8 @@ static void check_run(const run_arguments *arguments, struct argp_state *state)
                           "directory?");
     else if (!options->argv)
         argp_error(state, "the program is missing");
+    else if (arguments->watch != COMMAND_WATCH_NOT && !arguments->ranks)
+        argp_error(state, "--watch is for MPI programs: see --mpi");
     else if (options->process && !options->key_file)
         argp_error(state, "--process needs --key: the key that all processes "
                           "share; `eventspace key` makes one");
@@ -186,6 +192,9 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
         if (paths_parse_number(text, &arguments->ranks) ||
             arguments->ranks == 0 || arguments->ranks > 1000000)
             argp_error(state, "--mpi=%s: give a number of processes", text);
+        return 0;
+    case KEY_WATCH:
+        arguments->watch = cli_watch_read(text, state);
         return 0;
     case KEY_ALONE:
         arguments->alone = true;
@@ -349,7 +358,8 @@ int cli_run(int argc, char **argv)
         return COMMAND_USAGE;
     if (arguments.ranks)
         return cli_mpi_launch(arguments.ranks, arguments.launch.directory,
-                              arguments.launch.replace, arguments.launch.argv);
+                              arguments.launch.replace, arguments.watch,
+                              arguments.launch.argv);
     if (!arguments.alone && !arguments.launch.process &&
         eventspace_job_is_there())
         return launch_in_job(&arguments);

@@ -53,8 +53,6 @@ static void world_init(world *w)
                                        .element = PATHS_NONE,
                                        .stage = PATHS_NONE,
                                        .first = PATHS_NONE,
-                                       .sends_to = PATHS_NONE,
-                                       .also = PATHS_NONE,
                                        .peer_thread = PATHS_NONE,
                                        .waits_for = others};
     w->told.view_input.pending = &w->list;
@@ -222,7 +220,9 @@ static void send_and_receive(world *w, uint64_t sent, uint64_t received)
     sender = waits(w, 0, "1");
     receiver = waits(w, 1, "0");
     sender->verb = PASTSET_WRITE;
-    sender->element = receiver->element = 1;
+    sender->peer_thread = 1;
+    receiver->peer_thread = 0;
+    sender->communicator = receiver->communicator = 1;
     sender->tag = sent;
     receiver->tag = received;
     sender->flags = receiver->flags = PATHS_NOTE_COLLECTOR;
@@ -252,26 +252,67 @@ Test(deadlocks, another_tag_hangs)
     check_stuck(&w, "01");
 }
 
-Test(deadlocks, another_element_hangs)
+Test(deadlocks, another_communicator_hangs)
 {
     world w;
 
     send_and_receive(&w, 7, 7);
-    w.items[0].element = 2;
+    w.items[0].communicator = 2;
     check_stuck(&w, "01");
+}
+
+/* A part of what the thread waits for. */
+static scopes_pending part(uint16_t verb, uint32_t peer, uint32_t flags)
+{
+    return (scopes_pending){.operates = true,
+                            .element = PATHS_NONE,
+                            .stage = PATHS_NONE,
+                            .flags = PATHS_NOTE_COLLECTOR | flags,
+                            .communicator = 1,
+                            .peer_thread = peer,
+                            .verb = verb};
+}
+
+#define PARTS 3
+
+/* For each thread, whom it waits for in its parts. */
+static struct {
+    scopes_pending all[PARTS];
+    uint32_t peers[PARTS];
+} parts[THREADS];
+
+static void part_add(world *w, uint32_t thread, scopes_pending one)
+{
+    scopes_pending *p = &w->items[thread];
+    size_t n = p->part_count++;
+
+    parts[thread].peers[n] = one.peer_thread;
+    one.process = one.thread = thread;
+    one.threads = &parts[thread].peers[n];
+    one.thread_count = 1;
+    parts[thread].all[n] = one;
+    p->parts = parts[thread].all;
+    p->flags |= PATHS_NOTE_COLLECTOR;
+}
+
+/* All receive from the left; they send meanwhile to whom is `away`. */
+static void send_and_receive_all(world *w, uint32_t away)
+{
+    world_init(w);
+    for (uint32_t i = 0; i < THREADS; i++) {
+        uint32_t left = (i + 2) % THREADS;
+        waits(w, i, left == 0 ? "0" : left == 1 ? "1" : "2");
+        part_add(w, i, part(PASTSET_TAKE, left, 0));
+        part_add(w, i,
+                 part(PASTSET_WRITE, (i + away) % THREADS, PATHS_NOTE_MAYBE));
+    }
 }
 
 Test(deadlocks, who_sends_while_it_receives_brings_it)
 {
     world w;
 
-    world_init(&w);
-    for (uint32_t i = 0; i < THREADS; i++) { /* from the left, to the right */
-        scopes_pending *p = waits(&w, i, i == 0 ? "2" : i == 1 ? "0" : "1");
-        p->flags = PATHS_NOTE_COLLECTOR;
-        p->peer_thread = (i + 2) % THREADS;
-        p->sends_to = (i + 1) % THREADS;
-    }
+    send_and_receive_all(&w, 1);
     check_stuck(&w, "");
 }
 
@@ -279,11 +320,97 @@ Test(deadlocks, who_sends_to_another_does_not_bring_it)
 {
     world w;
 
-    world_init(&w);
-    for (uint32_t i = 0; i < THREADS; i++) {
-        scopes_pending *p = waits(&w, i, i == 0 ? "1" : i == 1 ? "2" : "0");
-        p->flags = PATHS_NOTE_COLLECTOR;
-        p->peer_thread = p->sends_to = (i + 1) % THREADS;
-    }
+    send_and_receive_all(&w, 2);
     check_stuck(&w, "012");
+}
+
+Test(deadlocks, the_last_of_three_does_not_come)
+{
+    world w;
+
+    world_init(&w);
+    waits(&w, 0, "12");
+    part_add(&w, 0, part(PASTSET_TAKE, 1, 0));
+    part_add(&w, 0, part(PASTSET_TAKE, 1, 0));
+    part_add(&w, 0, part(PASTSET_TAKE, 2, 0));
+    waits(&w, 2, "0");
+    check_stuck(&w, "02"); /* though 1 computes */
+}
+
+Test(deadlocks, one_of_three_comes)
+{
+    world w;
+
+    world_init(&w);
+    waits(&w, 0, "12")->flags = PATHS_NOTE_ONE;
+    part_add(&w, 0, part(PASTSET_TAKE, 2, 0));
+    part_add(&w, 0, part(PASTSET_TAKE, 1, 0));
+    waits(&w, 2, "0");
+    check_stuck(&w, "");
+}
+
+/* 0 sends to 1 and 2, and may have done so to 1, who waits for it. */
+static void two_sends(world *w)
+{
+    world_init(w);
+    waits(w, 0, "12");
+    part_add(w, 0, part(PASTSET_WRITE, 1, PATHS_NOTE_MAYBE));
+    part_add(w, 0, part(PASTSET_WRITE, 2, PATHS_NOTE_MAYBE));
+    waits(w, 1, "0")->flags = PATHS_NOTE_COLLECTOR;
+    w->items[1].tag = 1;
+}
+
+Test(deadlocks, a_send_that_may_have_ended_is_not_waited_for)
+{
+    world w;
+
+    two_sends(&w);
+    check_stuck(&w, "");
+}
+
+Test(deadlocks, one_of_two_sends_is_waited_for)
+{
+    world w;
+
+    two_sends(&w);
+    w.items[2].activity = PATHS_ENDED;
+    check_stuck(&w, "01");
+}
+
+/* 0 sends to 1, who has posted a receive and receives something else. */
+static void sends_to_who_has_posted(world *w, uint64_t tag)
+{
+    scopes_pending posted = part(PASTSET_TAKE, 0, PATHS_NOTE_POSTED);
+
+    send_and_receive(w, 7, 8);
+    posted.tag = tag;
+    w->items[1].under_way = 1;
+    part_add(w, 1, part(PASTSET_TAKE, 0, 0));
+    parts[1].all[0].tag = 8;
+    part_add(w, 1, posted);
+}
+
+Test(deadlocks, a_posted_receive_takes_a_message)
+{
+    world w;
+
+    sends_to_who_has_posted(&w, 7);
+    check_stuck(&w, "");
+}
+
+Test(deadlocks, a_posted_receive_of_another_tag_does_not)
+{
+    world w;
+
+    sends_to_who_has_posted(&w, 9);
+    check_stuck(&w, "01");
+}
+
+Test(deadlocks, a_posted_receive_that_is_not_known_may)
+{
+    world w;
+
+    sends_to_who_has_posted(&w, 9);
+    w.items[1].under_way = 2;
+    check_stuck(&w, "");
 }
