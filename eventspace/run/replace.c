@@ -9,22 +9,12 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "eventspace/run/run_internal.h"
+#include "pastset/unnamed.h"
 
 #define PATH_BYTES 4096
-
-static int unnamed_open(const char *file)
-{
-    char folder[PATH_BYTES];
-    const char *slash = strrchr(file, '/');
-    int length = slash ? (int)(slash - file) + 1 : 1;
-
-    snprintf(folder, sizeof(folder), "%.*s", length, slash ? file : ".");
-    return open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
-}
 
 static bool name_give(int fd, const char *file, const char *temporary)
 {
@@ -45,7 +35,7 @@ static bool name_give(int fd, const char *file, const char *temporary)
 static bool replace_unnamed(const char *file, const char *temporary,
                             const void *data, size_t bytes)
 {
-    int fd = unnamed_open(file);
+    int fd = pastset_unnamed_open(file, 0666);
     bool done = fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes &&
                 name_give(fd, file, temporary);
 

@@ -14,7 +14,6 @@ here=$(cd "$(dirname "$0")" && pwd)
 if [ -z "${EVENTSPACE_TEST_INSIDE-}" ]; then
     folder=$(mktemp -d)
     trap 'rm -rf "$folder"' EXIT
-    trap 'exit 1' INT TERM
     apart="--mount --pid --fork --kill-child --net --ipc --mount-proc"
     # shellcheck disable=SC2086 # words
     if ! unshare $apart ip link set lo up 2>"$folder/why"; then
@@ -22,7 +21,10 @@ if [ -z "${EVENTSPACE_TEST_INSIDE-}" ]; then
         exit 0
     fi
     # shellcheck disable=SC2086 # words
-    EVENTSPACE_TEST_INSIDE=$folder unshare $apart sh "$0" "$@"
+    EVENTSPACE_TEST_INSIDE=$folder unshare $apart sh "$0" "$@" &
+    inside=$!
+    trap 'kill -KILL $inside' INT TERM # all that is in it ends with it
+    wait $inside
     exit
 fi
 FOLDER=$EVENTSPACE_TEST_INSIDE

@@ -99,7 +99,7 @@ function killRest(before) {
 }
 
 async function end(job, before) {
-  await Promise.race([job.ended, sleep(END_S * 1000)]);
+  await Promise.race([job.ended, sleep(END_S * 1000, null, {ref: false})]);
   if (job.code !== null)
     return;
   const left = things(temporary).filter(thing => !before.has(thing));

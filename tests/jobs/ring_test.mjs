@@ -70,9 +70,6 @@ const roles = {
   launcher: (all, job) => all.filter(({pid}) => pid === job.pid)
     .map(one => [one]),
 };
-if (launcher.name === 'mpich') // mpirun of Open MPI is one here
-  roles.daemon = all => all.filter(({words}) =>
-    words[0]?.endsWith(`/${launcher.daemon}`)).map(one => [one]);
 
 function namesOf(all, chosen) {
   return chosen.filter(isRank).map(({pid}) => /\0(?:OMPI_COMM_WORLD|PMI)_RANK=(\d+)/
