@@ -20,6 +20,7 @@
 
 #include "pastset/element_internal.h"
 #include "pastset/space.h"
+#include "pastset/unnamed.h"
 
 /* The file is rewritten when that makes it smaller by a fifth; the end alone
  * is cut without copying anything. */
@@ -192,10 +193,22 @@ static int owner_put(const settling *s)
     return 0;
 }
 
+/* Without a name if it can be, as it may take a while to be written. */
+static int draft_open(settling *s, bool *is_named)
+{
+    unlink(s->draft); /* of one who was killed at it */
+    s->fd = pastset_unnamed_open(s->path, 0600);
+    *is_named = s->fd < 0;
+    if (*is_named)
+        s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+    return s->fd < 0 ? fail_errno(s, "make its settled copy") : 0;
+}
+
 /* Writes the file anew beside it and puts it in its place. The lock is held:
  * nobody else has a draft of it. */
 static int rewrite(settling *s)
 {
+    bool is_named;
     int err;
 
     if (asprintf(&s->draft, "%s" PASTSET_SETTLING, s->path) < 0) {
@@ -203,10 +216,9 @@ static int rewrite(settling *s)
         return pastset_fail_while(pastset_no_memory("to settle it"), "%s",
                                   s->path);
     }
-    unlink(s->draft); /* of one who was killed at it */
-    s->fd = open(s->draft, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (s->fd < 0)
-        return fail_errno(s, "make its settled copy");
+    err = draft_open(s, &is_named);
+    if (err)
+        return err;
     err = owner_put(s);
     if (err)
         goto failed;
@@ -216,7 +228,8 @@ static int rewrite(settling *s)
     err = header_put(s);
     if (err)
         goto failed;
-    if (rename(s->draft, s->path) == 0)
+    if ((is_named || pastset_unnamed_name(s->fd, s->draft)) &&
+        rename(s->draft, s->path) == 0)
         return 0;
     err = fail_errno(s, "be replaced by its settled copy");
 failed:

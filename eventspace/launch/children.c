@@ -76,7 +76,7 @@ typedef struct children {
     const launch_plan *plan;
     uv_loop_t loop;
     uv_timer_t timer;
-    uv_timer_t looks; /* whether somebody wants the end */
+    uv_timer_t looks; /* whether it is to end */
     uv_signal_t signals[CAUGHT];
     child *items;
     paths_join *joins; /* of the map's processes, for each of these: also for
@@ -270,10 +270,19 @@ static void on_signal(uv_signal_t *handle, int number)
     end_look(all);
 }
 
+/* Launchers of jobs end what they have started, but one that was killed cannot,
+ * and its tasks would stay. */
+static const char *end_reason(const launch_plan *plan)
+{
+    if (plan->parent && getppid() != plan->parent)
+        return "the parent process of the launcher died";
+    return plan->end ? atomic_load(plan->end) : NULL;
+}
+
 static void on_look(uv_timer_t *timer)
 {
     children *all = timer->data;
-    const char *why = atomic_load(all->plan->end);
+    const char *why = end_reason(all->plan);
 
     if (!why || all->stage >= TERM)
         return;
@@ -686,7 +695,7 @@ static int loop_make(children *all)
     all->timer.data = all;
     uv_timer_init(&all->loop, &all->looks);
     all->looks.data = all;
-    if (all->plan->end)
+    if (all->plan->end || all->plan->parent)
         uv_timer_start(&all->looks, on_look, LOOK_MS, LOOK_MS);
     uv_unref((uv_handle_t *)&all->looks);
     uv_idle_init(&all->loop, &all->later);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "pastset/status.h"
 
@@ -24,6 +25,7 @@
 struct eventspace_job {
     const job_server *server;
     uint32_t rank, size, wait_ms;
+    pid_t parent;
     unsigned round;
     char mine[EVENTSPACE_JOB_TEXT];
     char (*texts)[EVENTSPACE_JOB_TEXT]; /* by rank */
@@ -247,6 +249,7 @@ int eventspace_job_open(eventspace_job **out, uint32_t wait_ms)
     if (!job)
         return pastset_no_memory("for a job");
     job->wait_ms = wait_ms ? wait_ms : EVENTSPACE_JOB_WAIT;
+    job->parent = getppid();
     err = server_choose(&job->server);
     if (!err)
         err = undisturbed_come(job);
@@ -276,6 +279,11 @@ uint32_t eventspace_job_size(const eventspace_job *job)
 uint32_t eventspace__job_wait_ms(const eventspace_job *job)
 {
     return job->wait_ms;
+}
+
+pid_t eventspace__job_parent(const eventspace_job *job)
+{
+    return job->parent;
 }
 
 bool eventspace_job_is_hushed(const eventspace_job *job)

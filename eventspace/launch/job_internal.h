@@ -3,6 +3,8 @@
 #ifndef EVENTSPACE_JOB_INTERNAL_H
 #define EVENTSPACE_JOB_INTERNAL_H
 
+#include <sys/types.h>
+
 #include "eventspace/launch/job.h"
 
 /* --- a kind of server, one file each --- */
@@ -50,6 +52,8 @@ int eventspace__job_get(eventspace_job *job, uint32_t rank, const char *key,
 /* All tasks have found the same error in what they have heard. Returns `err`.
  */
 int eventspace__job_all_fail(eventspace_job *job, int err);
+/* Who has started this task: a daemon of the job's launcher, mostly. */
+pid_t eventspace__job_parent(const eventspace_job *job);
 /* For each round. */
 uint32_t eventspace__job_wait_ms(const eventspace_job *job);
 /* Nothing more is exchanged: the server expects no more of this task than that

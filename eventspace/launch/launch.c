@@ -313,6 +313,7 @@ static int start(launch *l, int *exit_code)
         .archived = l->options->archived,
         .patient = l->options->patient,
         .in_job = l->options->job != NULL,
+        .parent = l->options->job ? eventspace__job_parent(l->options->job) : 0,
         .end = l->options->end,
         .started = l->options->started,
         .context = l->options->context,

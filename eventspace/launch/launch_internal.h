@@ -101,8 +101,9 @@ typedef struct launch_plan {
     size_t failure_bytes;
     bool hushed;
     bool archived, patient;
-    bool in_job; /* started by a launcher of jobs, which says whose lines they
-                    are, and sends signals to all that it has started */
+    bool in_job;  /* started by a launcher of jobs, which says whose lines they
+                     are, and sends signals to all that it has started */
+    pid_t parent; /* of the job: without it the run ends; 0: goes on */
     const char *_Atomic *end;       /* may be NULL */
     void (*started)(void *context); /* may be NULL */
     void *context;

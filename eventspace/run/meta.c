@@ -9,7 +9,6 @@
 #include "eventspace/run/meta.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
 #include <msgpack.h>
@@ -18,11 +17,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
+#include "eventspace/run/run_internal.h"
 #include "pastset/status.h"
 
-#define PATH_BYTES 4096
 /* No counter is faster; with this ticks become times without overflow. */
 #define MAX_HZ 1e12
 
@@ -176,60 +174,17 @@ static int fail_errno(const char *file, int error)
                         "%s: %s", file, strerror(error));
 }
 
-static int write_file(const char *file, const char *data, size_t bytes)
-{
-    FILE *out = fopen(file, "we");
-    size_t written;
-
-    if (!out)
-        return fail_errno(file, errno);
-    written = fwrite(data, 1, bytes, out);
-    if (fclose(out) != 0 || written != bytes) {
-        int error = errno;
-        remove(file);
-        return fail_errno(file, error);
-    }
-    return 0;
-}
-
-/* On a full disk: over what is there, which has its place already. */
-static int over_write(const char *file, const char *data, size_t bytes)
-{
-    int fd = open(file, O_WRONLY | O_CLOEXEC);
-    int error = 0;
-
-    if (fd < 0)
-        return fail_errno(file, errno);
-    /* What there is no room for must not spoil what is there. */
-    error = posix_fallocate(fd, 0, (off_t)bytes);
-    if (!error && pwrite(fd, data, bytes, 0) != (ssize_t)bytes)
-        error = EIO;
-    if (!error && ftruncate(fd, (off_t)bytes) != 0)
-        error = errno;
-    close(fd);
-    return error ? fail_errno(file, error) : 0;
-}
-
 int eventspace_meta_save(const eventspace_meta *meta, const char *file)
 {
-    char temporary[PATH_BYTES];
-    int length = snprintf(temporary, sizeof(temporary), "%s.tmp", file);
     msgpack_sbuffer buffer;
-    int err;
+    int err, error;
 
-    if (length < 0 || (size_t)length >= sizeof(temporary))
-        return pastset_fail(PASTSET_EIO, "%.100s...: the name is too long",
-                            file);
     msgpack_sbuffer_init(&buffer);
     err = pack(&buffer, meta);
-    if (!err)
-        err = write_file(temporary, buffer.data, buffer.size);
-    if (!err && rename(temporary, file) != 0) {
-        err = fail_errno(file, errno);
-        remove(temporary);
+    if (!err) {
+        error = eventspace__file_replace(file, buffer.data, buffer.size);
+        err = error ? fail_errno(file, error) : 0;
     }
-    if (err == PASTSET_ENOSPC && access(file, F_OK) == 0)
-        err = over_write(file, buffer.data, buffer.size);
     msgpack_sbuffer_destroy(&buffer);
     return err;
 }

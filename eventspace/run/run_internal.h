@@ -53,6 +53,10 @@ struct eventspace_run {
     size_t definition_count;
 };
 
+/* Writes a small file that is there as a whole or not at all, in place of the
+ * one of that name. Returns 0 or an errno. */
+int eventspace__file_replace(const char *file, const void *data, size_t bytes);
+
 /* Whether the process that wrote this is still there, on this machine: not
  * only another one that was given the same number later. */
 bool eventspace__process_there(const eventspace_meta *meta);

@@ -196,6 +196,16 @@ function courses() {
     for (let i = 1; i <= 3; i++)
         add(`kills.${i}`, 1200, () => whole(
             [test('release', 'random_kills'), '100', `${i}`], 1200));
+    // Four machines that are this one; 20 kills by each launcher.
+    for (const [program, launcher] of [
+        ['windtunnel', 'openmpi'], ['windtunnel', 'mpich'],
+        ['windtunnel', 'slurm'], ['ring', 'openmpi'], ['ring', 'mpich']])
+        add(`jobs.${program}.${launcher}`, 1800, () => whole(
+            ['sh', path.join(source, '../jobs/alone.sh'),
+             ...(launcher === 'slurm' ? ['--slurm'] : []), 'node',
+             path.join(source, `../jobs/${program}_test.mjs`),
+             path.join(build, 'release/bin'), launcher], 1800,
+            {EVENTSPACE_JOB_KILLS: '20'}));
     add('faults', 3000, () => whole(
         ['node', path.join(source, '../faults/sweep.mjs'), '--jobs=8',
          test('release', 'libfaults_fail.so'), test('release', 'faults_subject'),
