@@ -16,6 +16,7 @@ enum { SENDS, RECEIVES, OTHERS, FIRST_SITE };
 /* Goes back over what a thread did, piece by piece, until `from_ns`. */
 typedef struct walk {
     const scopes__waiting *w;
+    uint32_t other; /* the thread that it is compared with */
     int64_t from_ns, at_ns;
     uint32_t first;     /* operation of the thread */
     uint32_t operation; /* the next one, before which the thread computed */
@@ -52,15 +53,19 @@ static const scopes_thread *thread_of(const scopes__waiting *w,
 
 /* --- what a thread did --- */
 
-static uint32_t sort_of(const scopes__waiting *w, uint32_t operation)
+static uint32_t sort_of(const scopes__waiting *w, uint32_t operation,
+                        uint32_t other)
 {
     const scopes_operation *o = scopes__waiting_operation(w, operation);
+    uint32_t line = w->lines[w->tops[o->path]];
     uint32_t meeting = w->meetings[operation];
-    uint32_t call = meeting != SCOPES_MISSING
-                        ? FIRST_SITE + w->met[meeting].site
-                    : o->verb == PASTSET_WRITE               ? SENDS
-                    : w->others[operation] != SCOPES_MISSING ? RECEIVES
-                                                             : OTHERS;
+    uint32_t call =
+        line != SCOPES_MISSING && scopes__waiting_calls_in(w, line, other)
+            ? FIRST_SITE + w->in.topology->site_count + line
+        : meeting != SCOPES_MISSING ? FIRST_SITE + w->met[meeting].site
+        : o->verb == PASTSET_WRITE  ? SENDS
+        : w->others[operation] != SCOPES_MISSING ? RECEIVES
+                                                 : OTHERS;
 
     return FIRST_SORT + 2 * call;
 }
@@ -84,11 +89,12 @@ static uint32_t waits_before(const scopes__waiting *w, uint32_t thread,
 /* From `at_ns` back, which is before the thread's next operation begins, or
  * in it. */
 static walk walk_begin(const scopes__waiting *w, uint32_t operation,
-                       int64_t from_ns, int64_t at_ns)
+                       uint32_t other, int64_t from_ns, int64_t at_ns)
 {
     uint32_t thread = scopes__waiting_operation(w, operation)->thread;
 
     return (walk){.w = w,
+                  .other = scopes__waiting_operation(w, other)->thread,
                   .from_ns = from_ns,
                   .at_ns = at_ns,
                   .first = (uint32_t)thread_of(w, operation)->operation,
@@ -109,7 +115,7 @@ static bool gap_take(walk *k, piece *out)
         from_ns = k->from_ns;
     if (from_ns >= k->at_ns)
         return false;
-    *out = (piece){sort_of(k->w, k->operation), k->operation, false,
+    *out = (piece){sort_of(k->w, k->operation, k->other), k->operation, false,
                    SCOPES_MISSING, k->at_ns - from_ns};
     k->at_ns = from_ns;
     return true;
@@ -132,7 +138,7 @@ static bool call_take(walk *k, piece *out)
     while (k->waits > k->first_wait &&
            k->w->waits[k->waits - 1].from_ns >= k->at_ns)
         k->waits--;
-    *out = (piece){sort_of(k->w, operation) + 1, operation, true,
+    *out = (piece){sort_of(k->w, operation, k->other) + 1, operation, true,
                    SCOPES_MISSING, 0};
     wait = k->waits > k->first_wait ? &k->w->waits[k->waits - 1] : NULL;
     if (wait && wait->to_ns >= k->at_ns) {
@@ -349,8 +355,10 @@ static int trace(tracing *t, uint32_t number)
 {
     const scopes__wait *wait = &t->w->waits[number];
     int64_t from_ns = synchronised_at(t->w, wait);
-    walk late = walk_begin(t->w, wait->other, from_ns, wait->to_ns);
-    walk early = walk_begin(t->w, wait->operation, from_ns, wait->from_ns);
+    walk late =
+        walk_begin(t->w, wait->other, wait->operation, from_ns, wait->to_ns);
+    walk early =
+        walk_begin(t->w, wait->operation, wait->other, from_ns, wait->from_ns);
     double all_ns;
     int err;
 
@@ -386,7 +394,8 @@ static int arrays_make(tracing *t, scopes__wait_counts *counts)
     const scopes__waiting *w = t->w;
     size_t count = (size_t)w->wait_count + 1;
 
-    t->sorts = FIRST_SORT + 2 * (FIRST_SITE + w->in.topology->site_count);
+    t->sorts = FIRST_SORT +
+               2 * (FIRST_SITE + w->in.topology->site_count + w->line_count);
     t->order = scopes__allocate(count * sizeof(*t->order));
     t->direct_ns = scopes__allocate(count * sizeof(*t->direct_ns));
     t->propagated_ns = scopes__allocate(count * sizeof(*t->propagated_ns));

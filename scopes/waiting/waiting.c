@@ -21,6 +21,8 @@ static void waiting_free(void *made)
         scopes_communication_destroy(w->times);
     free(w->tops);
     free(w->members);
+    free(w->lines);
+    free(w->callers);
     free(w->first_waits);
     scopes__free(w->gaps_ns);
     scopes__free(w->flags);
@@ -45,6 +47,8 @@ static int waiting_make(void **out, const void *context, bool kept)
         err = scopes__waiting_needs(w);
     if (!err && w->in.run)
         err = scopes__waiting_messages(w);
+    if (!err)
+        err = scopes__waiting_lines(w);
     if (!err)
         err = scopes__waiting_list(w);
     if (err)
