@@ -10,26 +10,58 @@
 
 /* --- who came last of all --- */
 
-/* The branch at the top of the thread whose operation the event is. */
-static uint32_t top_of_event(const scopes__tree *tree,
-                             const uint32_t *by_thread, uint32_t round,
-                             const eventspace_trace *event)
+/* Branches at the tops of threads. A thread has several where it comes by
+ * several paths, as a rank does whose program calls in several lines. */
+typedef struct tops {
+    uint32_t *first; /* by thread; SCOPES_MISSING */
+    uint32_t *next;  /* by branch: of the same thread */
+} tops;
+
+static int tops_find(tops *t, const scopes__tree *tree)
 {
-    uint32_t branch, at;
+    t->first = scopes__numbers_make(tree->topology->thread_count);
+    t->next = scopes__numbers_make(tree->branch_count);
+    if (!t->first || !t->next)
+        return scopes__no_room("for a tree of collectors");
+    for (uint32_t b = 0; b < tree->branch_count; b++) {
+        uint32_t thread = tree->branches[b].thread;
+        if (thread == PATHS_NONE)
+            continue;
+        t->next[b] = t->first[thread];
+        t->first[thread] = b;
+    }
+    return 0;
+}
+
+static void tops_free(tops *t)
+{
+    scopes__free(t->first);
+    scopes__free(t->next);
+}
+
+static bool is_of(const scopes__branch *branch, uint32_t round,
+                  const eventspace_trace *event)
+{
+    uint32_t at = scopes__tree_event(branch, round);
     const eventspace_trace *first;
 
-    if (event->thread >= tree->topology->thread_count)
-        return SCOPES_MISSING;
-    branch = by_thread[event->thread];
-    if (branch == SCOPES_MISSING)
-        return SCOPES_MISSING;
-    at = scopes__tree_event(&tree->branches[branch], round);
     if (at == SCOPES_MISSING)
-        return SCOPES_MISSING;
-    first = scopes_event_at(tree->branches[branch].events, at);
-    return first->thread == event->thread && first->sequence == event->sequence
-               ? branch
-               : SCOPES_MISSING;
+        return false;
+    first = scopes_event_at(branch->events, at);
+    return first->thread == event->thread && first->sequence == event->sequence;
+}
+
+/* The branch at the top of the thread whose operation the event is. */
+static uint32_t top_of_event(const scopes__tree *tree, const tops *t,
+                             uint32_t round, const eventspace_trace *event)
+{
+    uint32_t b = event->thread < tree->topology->thread_count
+                     ? t->first[event->thread]
+                     : SCOPES_MISSING;
+
+    while (b != SCOPES_MISSING && !is_of(&tree->branches[b], round, event))
+        b = t->next[b];
+    return b;
 }
 
 /* By the clocks, if all of the root's inputs are there. */
@@ -90,25 +122,20 @@ int scopes__tree_find_last(scopes__tree *tree,
                            const scopes_clocks *clocks,
                            const scopes_rounds *rounds)
 {
-    uint32_t *by_thread = scopes__numbers_make(tree->topology->thread_count);
+    tops t = {0};
+    int err = tops_find(&t, tree);
 
     tree->representatives = scopes__numbers_make(tree->rounds);
-    if (!by_thread || !tree->representatives) {
-        scopes__free(by_thread);
-        return scopes__no_room("for a tree of collectors");
-    }
-    for (uint32_t b = 0; b < tree->branch_count; b++) {
-        if (tree->branches[b].thread != PATHS_NONE)
-            by_thread[tree->branches[b].thread] = b;
-    }
-    for (uint32_t r = 0; r < tree->rounds; r++) {
+    if (!err && !tree->representatives)
+        err = scopes__no_room("for a tree of collectors");
+    for (uint32_t r = 0; r < tree->rounds && !err; r++) {
         const eventspace_trace *event =
             last_event(tree, event_table, clocks, rounds, r);
         if (event)
-            tree->representatives[r] = top_of_event(tree, by_thread, r, event);
+            tree->representatives[r] = top_of_event(tree, &t, r, event);
     }
-    scopes__free(by_thread);
-    return 0;
+    tops_free(&t);
+    return err;
 }
 
 /* --- times --- */

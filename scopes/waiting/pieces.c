@@ -12,18 +12,23 @@ enum { SENDS, RECEIVES, OTHERS, FIRST_SITE };
 
 uint32_t scopes__piece_sorts(const scopes__waiting *w)
 {
-    return FIRST_SORT + 2 * (FIRST_SITE + w->in.topology->site_count);
+    return FIRST_SORT +
+           2 * (FIRST_SITE + w->in.topology->site_count + w->line_count);
 }
 
-static uint32_t sort_of(const scopes__waiting *w, uint32_t operation)
+static uint32_t sort_of(const scopes__waiting *w, uint32_t operation,
+                        uint32_t other)
 {
     const scopes_operation *o = scopes__waiting_operation(w, operation);
+    uint32_t line = w->lines[w->tops[o->path]];
     uint32_t meeting = scopes__waiting_meeting(w, operation);
-    uint32_t call = meeting != SCOPES_MISSING
-                        ? FIRST_SITE + w->met[meeting].site
-                    : o->verb == PASTSET_WRITE              ? SENDS
-                    : w->needs[operation] != SCOPES_MISSING ? RECEIVES
-                                                            : OTHERS;
+    uint32_t call =
+        line != SCOPES_MISSING && scopes__waiting_calls_in(w, line, other)
+            ? FIRST_SITE + w->in.topology->site_count + line
+        : meeting != SCOPES_MISSING ? FIRST_SITE + w->met[meeting].site
+        : o->verb == PASTSET_WRITE  ? SENDS
+        : w->needs[operation] != SCOPES_MISSING ? RECEIVES
+                                                : OTHERS;
 
     return FIRST_SORT + 2 * call;
 }
@@ -44,10 +49,10 @@ static int add(scopes__pieces *p, scopes__piece piece)
 
 /* What is in an operation: it waited, or not. `*waits` goes back with it. */
 static int add_call(scopes__pieces *p, const scopes__waiting *w,
-                    uint32_t operation, uint32_t *waits, uint32_t first_wait,
-                    int64_t from_ns, int64_t at_ns)
+                    uint32_t operation, uint32_t other, uint32_t *waits,
+                    uint32_t first_wait, int64_t from_ns, int64_t at_ns)
 {
-    uint32_t sort = sort_of(w, operation) + 1;
+    uint32_t sort = sort_of(w, operation, other) + 1;
     int err = 0;
 
     while (at_ns > from_ns && !err) {
@@ -81,8 +86,8 @@ static int64_t later(int64_t a, int64_t b)
 }
 
 int scopes__pieces_find(scopes__pieces *p, const scopes__waiting *w,
-                        uint32_t operation, uint32_t waits, int64_t from_ns,
-                        int64_t at_ns)
+                        uint32_t operation, uint32_t other, uint32_t waits,
+                        int64_t from_ns, int64_t at_ns)
 {
     const scopes_operation *items = w->times->operations;
     uint32_t thread = items[operation].thread;
@@ -98,7 +103,7 @@ int scopes__pieces_find(scopes__pieces *p, const scopes__waiting *w,
                                scopes__waiting_gap_ns(w, its, operation));
         if (since_ns < at_ns) {
             err = add(p, (scopes__piece){.ns = at_ns - since_ns,
-                                         .sort = sort_of(w, operation),
+                                         .sort = sort_of(w, operation, other),
                                          .operation = operation,
                                          .wait = SCOPES_MISSING,
                                          .kind = SCOPES__COMPUTES});
@@ -109,8 +114,8 @@ int scopes__pieces_find(scopes__pieces *p, const scopes__waiting *w,
         since_ns = later(from_ns, items[operation - 1].start_ns);
         if (since_ns >= at_ns)
             continue;
-        err =
-            add_call(p, w, operation - 1, &waits, first_wait, since_ns, at_ns);
+        err = add_call(p, w, operation - 1, other, &waits, first_wait, since_ns,
+                       at_ns);
         at_ns = since_ns;
         if (err)
             return err;

@@ -1,9 +1,10 @@
 /* pieces_internal.h - what a thread did before some time, piece by piece back:
  * it computed, was in a call, or waited in one.
  *
- * Each piece is of a sort. Sorts of calls are each collective, sending,
- * receiving, and others; and each has two, for what is before the call and for
- * what is in it. All waiting is one.
+ * Each piece is of a sort. Sorts of calls are those in one line of the program,
+ * if both threads have calls in it; else each collective, sending, receiving,
+ * and others. Each has two, for what is before the call and for what is in it.
+ * All waiting is one.
  *
  * Threads:   any.
  * Ownership: find gives, free takes back. */
@@ -34,13 +35,13 @@ typedef struct scopes__pieces {
     size_t count, capacity;
 } scopes__pieces;
 
-/* What a thread did from `from_ns` to `at_ns`, which is before its operation
- * begins, or in it; of its waits, `waits` is the first that begins then or
- * later. Puts it in place of what `pieces` had, which is zero at first.
- * Errors: PASTSET_ENOMEM. */
+/* What a thread did, compared with another one, from `from_ns` to `at_ns`,
+ * which is before its operation begins, or in it; of its waits, `waits` is the
+ * first that begins then or later. Puts it in place of what `pieces` had, which
+ * is zero at first. Errors: PASTSET_ENOMEM. */
 int scopes__pieces_find(scopes__pieces *pieces, const scopes__waiting *w,
-                        uint32_t operation, uint32_t waits, int64_t from_ns,
-                        int64_t at_ns);
+                        uint32_t operation, uint32_t other, uint32_t waits,
+                        int64_t from_ns, int64_t at_ns);
 void scopes__pieces_free(scopes__pieces *pieces);
 
 #endif

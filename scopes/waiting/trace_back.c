@@ -27,6 +27,7 @@ typedef struct spent {
 typedef struct late {
     scopes__past past;
     int64_t from_ns, to_ns;
+    uint32_t other;
     uint64_t walk; /* its number; 0: it is not made */
     scopes__pieces pieces;
     double net_ns[SCOPES__PIECE_KINDS];
@@ -76,17 +77,21 @@ static int excess_room(tracing *t)
     return 0;
 }
 
-static int late_since(tracing *t, uint32_t operation, int64_t from_ns)
+/* For one who waited; in lines of a program, what both call there counts. */
+static int late_since(tracing *t, uint32_t operation, uint32_t other,
+                      int64_t from_ns)
 {
     late *l = &t->late;
     int err;
 
-    if (l->walk && l->from_ns == from_ns)
+    if (l->walk && l->from_ns == from_ns &&
+        (l->other == other || t->w->line_count == 0))
         return 0;
     l->from_ns = from_ns;
+    l->other = other;
     l->walk = ++t->walks;
     memset(l->net_ns, 0, sizeof(l->net_ns));
-    err = scopes__pieces_find(&l->pieces, t->w, operation, l->past.waits,
+    err = scopes__pieces_find(&l->pieces, t->w, operation, other, l->past.waits,
                               from_ns, l->to_ns);
     for (size_t i = 0; i < l->pieces.count && !err; i++) {
         const scopes__piece *p = &l->pieces.items[i];
@@ -173,11 +178,13 @@ static int trace(tracing *t, const scopes__delay *cost)
 {
     const scopes__wait *wait = &t->w->waits[cost->wait];
     int64_t from_ns = scopes__synchronised_at(t->w, cost->wait, &t->late.past);
-    int err = late_since(t, wait->other, from_ns);
+    uint32_t own = t->w->in.topology->tops[wait->top].thread;
+    int err = late_since(t, wait->other, own, from_ns);
 
     if (!err)
-        err = scopes__pieces_find(&t->early, t->w, wait->operation, cost->wait,
-                                  from_ns, wait->from_ns);
+        err = scopes__pieces_find(&t->early, t->w, wait->operation,
+                                  t->late.past.thread, cost->wait, from_ns,
+                                  wait->from_ns);
     if (err)
         return err;
     if (excess_of(t) > 0)

@@ -20,8 +20,9 @@
  *   direct      of waits for the thread that was late itself
  *   propagated  of waits for others, that had waited for it before
  *
- * Sorts of calls: each collective, sending, receiving, others; so threads are
- * compared that do not use the same elements.
+ * Sorts of calls: those in one line of the program, if both threads have calls
+ * in it and their names tell; else each collective, sending, receiving, others.
+ * So threads are compared that do not use the same elements.
  *
  * Cost: waits are looked at from the last to the first, and of each what both
  * threads did since they were synchronised, but no more than SCOPES__LOOK_BACK

@@ -22,6 +22,8 @@ static void waiting_free(void *made)
     free(w->tops);
     free(w->dense);
     free(w->members);
+    free(w->lines);
+    free(w->callers);
     free(w->first_waits);
     scopes__free(w->flags);
     scopes__free(w->needs);
@@ -44,6 +46,8 @@ static int waiting_make(void **out, const void *context, bool kept)
         err = scopes__waiting_needs(w);
     if (!err && w->in.run)
         err = scopes__waiting_messages(w);
+    if (!err)
+        err = scopes__waiting_lines(w);
     if (!err)
         err = scopes__waiting_list(w);
     if (err)

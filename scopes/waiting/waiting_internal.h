@@ -98,7 +98,11 @@ typedef struct scopes__waiting {
                         that one; SCOPES_MISSING: nothing */
     scopes__meeting *met;
     uint32_t met_count;
-    uint8_t *members;    /* bits: [site * threads + thread] */
+    uint8_t *members; /* bits: [site * threads + thread] */
+    uint32_t *lines;  /* of the program, by position in topology->tops;
+                         SCOPES_MISSING: not known */
+    uint32_t line_count;
+    uint8_t *callers;    /* bits: [line * threads + thread] */
     scopes__wait *waits; /* by thread, then by time */
     uint32_t wait_count;
     uint32_t *first_waits; /* by thread; one more at the end */
@@ -181,6 +185,15 @@ static inline bool scopes__waiting_joins(const scopes__waiting *w,
     return w->members[bit / 8] >> (bit % 8) & 1;
 }
 
+/* Does the thread call in that line, too? */
+static inline bool scopes__waiting_calls_in(const scopes__waiting *w,
+                                            uint32_t line, uint32_t thread)
+{
+    size_t bit = (size_t)line * w->in.topology->thread_count + thread;
+
+    return w->callers[bit / 8] >> (bit % 8) & 1;
+}
+
 /* --- parts of making it --- */
 
 /* Its operations, of which it is not known what they need
@@ -190,6 +203,8 @@ int scopes__waiting_operations(scopes__waiting *w);
  * (needs_messages.c). */
 int scopes__waiting_needs(scopes__waiting *w);
 int scopes__waiting_messages(scopes__waiting *w);
+/* In which lines of the program they stand (call_lines.c). */
+int scopes__waiting_lines(scopes__waiting *w);
 /* The waits of what is needed (wait_list.c). */
 int scopes__waiting_list(scopes__waiting *w);
 

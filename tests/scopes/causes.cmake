@@ -15,6 +15,10 @@ es_test(scopes/views/waiting_views_test
 if(TARGET scopes_waiting_views_test)
   add_dependencies(scopes_waiting_views_test eventspace_cli gsum)
 endif()
+es_test(scopes/views/waiting_lines_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes m)
 if(suites)
   add_executable(uneven_app scopes/views/uneven_app.c)
   target_link_libraries(uneven_app PRIVATE eventspace::eventspace)

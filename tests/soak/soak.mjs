@@ -212,6 +212,11 @@ function courses() {
          test('release', 'faults_trace'),
          path.join(build, 'release/bin/eventspace'),
          path.join(source, '../faults'), path.join(scratch, 'faults')], 3000));
+    for (const mpi of ['openmpi', 'mpich'])
+        add(`planted.${mpi}`, 3000, () => whole(
+            ['node', path.join(source, '../mpi/planted_test.mjs'),
+             path.join(build, 'release/bin'), path.join(source, '../mpi')],
+            3000, {EVENTSPACE_PLANTED: '100', EVENTSPACE_MPI: mpi}));
     return list;
 }
 
