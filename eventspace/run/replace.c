@@ -18,13 +18,9 @@
 
 static bool name_give(int fd, const char *file, const char *temporary)
 {
-    char unnamed[40];
-
-    snprintf(unnamed, sizeof(unnamed), "/proc/self/fd/%d", fd);
-    if (linkat(AT_FDCWD, unnamed, AT_FDCWD, file, AT_SYMLINK_FOLLOW) == 0)
+    if (pastset_unnamed_name(fd, file))
         return true;
-    if (errno != EEXIST ||
-        linkat(AT_FDCWD, unnamed, AT_FDCWD, temporary, AT_SYMLINK_FOLLOW) != 0)
+    if (errno != EEXIST || !pastset_unnamed_name(fd, temporary))
         return false;
     if (rename(temporary, file) == 0)
         return true;
