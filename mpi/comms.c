@@ -4,7 +4,9 @@
  * A communicator has a key that is the same in all of its processes, without a
  * word between them. The calls that make one are collective, so all members of
  * its parent count them alike; where one call makes several (MPI_Comm_split),
- * the rank in MPI_COMM_WORLD of their first members tells them apart.
+ * the rank in MPI_COMM_WORLD of their first members tells them apart. Where
+ * only members take part, a digest of who they are is in the key. A key that
+ * grows long is one of its beginning and a digest.
  *
  * What a communicator consists of is asked when it is used first. */
 #include <pthread.h>
@@ -16,7 +18,8 @@
 #include "mpi/interpose.h"
 #include "pastset/status.h"
 
-#define KEY 200
+#define KEY 160
+#define KEY_BEGINNING 60 /* of one that is too long */
 #define NAME 128
 
 /* Any message; nothing is stored in these elements. */
@@ -28,13 +31,16 @@ typedef struct defined {
     uint64_t what;   /* kind, call, peer */
     uint32_t poster; /* as in mpi_place_key */
     uint32_t upper, channel;
+    bool is_there;
 } defined;
 
 struct mpi_comm {
     mpi_comm *next;
     uint64_t handle; /* 0: it was freed */
     char key[KEY];   /* "": none that others know */
+    char alike[KEY]; /* the key of those made before; "": there can be none */
     char name[NAME];
+    bool is_named; /* made by its members only */
     bool is_asked; /* from here on */
     bool is_inter;
     uint32_t children;
@@ -55,6 +61,42 @@ static struct {
     bool has_world;
 } comms = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* --- keys --- */
+
+/* FNV-1a, twice, from different beginnings. */
+typedef struct digest {
+    uint64_t a, b;
+} digest;
+
+#define DIGEST                                                                 \
+    ((digest){UINT64_C(0xcbf29ce484222325), UINT64_C(0x6c62272e07bb0142)})
+
+static void digest_add(digest *d, const void *bytes, size_t count)
+{
+    const unsigned char *at = bytes;
+
+    for (size_t i = 0; i < count; i++) {
+        d->a = (d->a ^ at[i]) * UINT64_C(0x100000001b3);
+        d->b = (d->b ^ at[i]) * UINT64_C(0x100000001b3);
+        d->b ^= d->b >> 29;
+    }
+}
+
+/* The same for the same text, and of a length that others can be added to. */
+static void key_set(char key[KEY], const char *text)
+{
+    size_t length = strlen(text);
+    digest d = DIGEST;
+
+    if (length < KEY) {
+        memcpy(key, text, length + 1);
+        return;
+    }
+    digest_add(&d, text, length);
+    snprintf(key, KEY, "%.*s~%016llx%016llx", KEY_BEGINNING, text,
+             (unsigned long long)d.a, (unsigned long long)d.b);
+}
+
 /* --- the list; under the lock, as all that follows --- */
 
 static mpi_comm *comm_add(uint64_t handle, const char *key)
@@ -65,7 +107,7 @@ static mpi_comm *comm_add(uint64_t handle, const char *key)
         return NULL;
     c->handle = handle;
     c->definition = c->first = MPI__NONE;
-    snprintf(c->key, sizeof(c->key), "%s", key);
+    key_set(c->key, key);
     c->next = comms.all;
     comms.all = c;
     return c;
@@ -82,28 +124,33 @@ static mpi_comm *comm_find(uint64_t handle)
 
 /* --- what it consists of --- */
 
-static bool ranks_ask(mpi_comm *c, MPI_Group group)
+/* The ranks in MPI_COMM_WORLD of those in a group, which is freed; NULL: it
+ * fails. */
+static uint32_t *ranks_ask(MPI_Group group, int *size)
 {
     int *from = NULL, *to = NULL;
+    uint32_t *world = NULL;
     bool done = false;
 
-    if (PMPI_Group_size(group, &c->size) == MPI_SUCCESS) {
-        from = calloc((size_t)c->size + 1, sizeof(*from));
-        to = calloc((size_t)c->size + 1, sizeof(*to));
-        c->world = calloc((size_t)c->size + 1, sizeof(*c->world));
+    if (PMPI_Group_size(group, size) == MPI_SUCCESS) {
+        from = calloc((size_t)*size + 1, sizeof(*from));
+        to = calloc((size_t)*size + 1, sizeof(*to));
+        world = calloc((size_t)*size + 1, sizeof(*world));
     }
-    for (int i = 0; from && i < c->size; i++)
+    for (int i = 0; from && i < *size; i++)
         from[i] = i;
-    done = from && to && c->world &&
-           PMPI_Group_translate_ranks(group, c->size, from, comms.world, to) ==
+    done = from && to && world &&
+           PMPI_Group_translate_ranks(group, *size, from, comms.world, to) ==
                MPI_SUCCESS;
-    for (int i = 0; done && i < c->size; i++)
-        c->world[i] = to[i] == MPI_UNDEFINED ? MPI__NONE : (uint32_t)to[i];
+    for (int i = 0; done && i < *size; i++)
+        world[i] = to[i] == MPI_UNDEFINED ? MPI__NONE : (uint32_t)to[i];
     free(from);
     free(to);
-    if (!done)
-        c->size = 0;
-    return done;
+    PMPI_Group_free(&group);
+    if (done)
+        return world;
+    free(world);
+    return NULL;
 }
 
 static void name_ask(mpi_comm *c, MPI_Comm comm)
@@ -117,54 +164,78 @@ static void name_ask(mpi_comm *c, MPI_Comm comm)
         snprintf(c->name, sizeof(c->name), "%.100s", name);
 }
 
-/* The first member of the group that this process is in, or of the two where
- * there are two: the lower one, which both sides know. */
-static void first_ask(mpi_comm *c, MPI_Comm comm)
+static void members_add(digest *d, const uint32_t *ranks, int size)
 {
-    MPI_Group own;
-    int zero = 0, rank = MPI_UNDEFINED;
+    digest_add(d, &size, sizeof(size));
+    if (size)
+        digest_add(d, ranks, (size_t)size * sizeof(*ranks));
+}
+
+/* The first member of the group that this process is in, or of the two where
+ * there are two: the lower one, which both sides know. Its group is the first
+ * of the digest. */
+static bool first_ask(mpi_comm *c, MPI_Comm comm, digest *members)
+{
+    MPI_Group group;
+    uint32_t *own;
+    int size = 0;
 
     c->first = c->size ? c->world[0] : MPI__NONE;
-    if (!c->is_inter || PMPI_Comm_group(comm, &own) != MPI_SUCCESS)
-        return;
-    if (PMPI_Group_translate_ranks(own, 1, &zero, comms.world, &rank) ==
-            MPI_SUCCESS &&
-        rank != MPI_UNDEFINED && (uint32_t)rank < c->first)
-        c->first = (uint32_t)rank;
-    PMPI_Group_free(&own);
+    if (!c->is_inter) {
+        members_add(members, c->world, c->size);
+        return true;
+    }
+    own = PMPI_Comm_group(comm, &group) == MPI_SUCCESS ? ranks_ask(group, &size)
+                                                       : NULL;
+    if (!own)
+        return false;
+    if (size && own[0] < c->first) {
+        c->first = own[0];
+        members_add(members, own, size);
+        members_add(members, c->world, c->size);
+    } else {
+        members_add(members, c->world, c->size);
+        members_add(members, own, size);
+    }
+    free(own);
+    return true;
 }
 
 /* How many have been made with that key before, of which the others know the
  * same: such are made one after the other. */
 static uint32_t count_alike(const mpi_comm *c)
 {
-    size_t length = strlen(c->key);
     uint32_t count = 0;
 
     for (const mpi_comm *other = comms.all; other; other = other->next)
-        count += other != c && strncmp(other->key, c->key, length) == 0 &&
-                 (!other->key[length] || other->key[length] == '#');
+        count += other != c && strcmp(other->alike, c->alike) == 0;
     return count;
 }
 
-static void key_complete(mpi_comm *c)
+static void key_complete(mpi_comm *c, const digest *members)
 {
-    size_t used = strlen(c->key);
+    char text[2 * KEY];
     uint32_t alike;
 
     if (!strchr(c->key, '/'))
         return;
     /* The others of its making have other firsts. */
-    snprintf(c->key + used, sizeof(c->key) - used, "@%u", c->first);
+    if (!c->is_named) {
+        snprintf(text, sizeof(text), "%s@%u", c->key, c->first);
+        key_set(c->key, text);
+        return;
+    }
+    snprintf(text, sizeof(text), "%s@%u:%016llx%016llx", c->key, c->first,
+             (unsigned long long)members->a, (unsigned long long)members->b);
+    key_set(c->alike, text);
     alike = count_alike(c);
-    used = strlen(c->key);
-    if (alike)
-        snprintf(c->key + used, sizeof(c->key) - used, "#%u", alike);
+    snprintf(text, sizeof(text), alike ? "%s#%u" : "%s", c->alike, alike);
+    key_set(c->key, text);
 }
 
-static void define(mpi_comm *c)
+static void define(mpi_comm *c, const digest *members)
 {
-    key_complete(c);
+    key_complete(c, members);
     if (eventspace_recorder_define(
             &c->definition, mpi__recorder, EVENTSPACE_DEFINES_COMMUNICATOR,
             EVENTSPACE_NO_PARENT, c->name, "key", c->key, NULL))
@@ -174,6 +245,7 @@ static void define(mpi_comm *c)
 static void comm_ask(mpi_comm *c, MPI_Comm comm)
 {
     MPI_Group group;
+    digest members = DIGEST;
     int inter = 0;
 
     c->is_asked = true;
@@ -184,12 +256,13 @@ static void comm_ask(mpi_comm *c, MPI_Comm comm)
     if ((inter ? PMPI_Comm_remote_group(comm, &group)
                : PMPI_Comm_group(comm, &group)) != MPI_SUCCESS)
         return;
-    if (ranks_ask(c, group)) {
-        first_ask(c, comm);
+    c->world = ranks_ask(group, &c->size);
+    if (c->world && first_ask(c, comm, &members)) {
         name_ask(c, comm);
-        define(c);
+        define(c, &members);
+    } else {
+        c->size = 0;
     }
-    PMPI_Group_free(&group);
 }
 
 /* --- making and freeing --- */
@@ -210,14 +283,14 @@ void mpi__comms_begin(void)
 void mpi__comm_made(MPI_Comm parent, MPI_Comm made)
 {
     mpi_comm *from;
-    char key[KEY];
+    char key[KEY + 16];
 
     pthread_mutex_lock(&comms.lock);
     from = comm_find(MPI__BITS(parent));
     if (from) {
         if (!from->is_asked)
             comm_ask(from, parent);
-        snprintf(key, sizeof(key), "%.160s/%u", from->key, from->children++);
+        snprintf(key, sizeof(key), "%s/%u", from->key, from->children++);
         if (made != MPI_COMM_NULL)
             comm_add(MPI__BITS(made), from->key[0] ? key : "");
     }
@@ -227,7 +300,7 @@ void mpi__comm_made(MPI_Comm parent, MPI_Comm made)
 void mpi__comm_named(MPI_Comm parent, const char *by, MPI_Comm made)
 {
     mpi_comm *from = NULL;
-    char key[KEY];
+    char key[KEY + 320];
 
     if (made == MPI_COMM_NULL)
         return;
@@ -236,10 +309,12 @@ void mpi__comm_named(MPI_Comm parent, const char *by, MPI_Comm made)
         from = comm_find(MPI__BITS(parent));
     if (from && !from->is_asked)
         comm_ask(from, parent);
-    snprintf(key, sizeof(key), "%.100s/%.60s", from ? from->key : "", by);
+    snprintf(key, sizeof(key), "%s/%s", from ? from->key : "", by);
     from = comm_add(MPI__BITS(made), key);
-    if (from)
+    if (from) {
+        from->is_named = true;
         comm_ask(from, made);
+    }
     pthread_mutex_unlock(&comms.lock);
 }
 
@@ -251,24 +326,36 @@ void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made)
     mpi__comm_named(parent, text, made);
 }
 
-void mpi__comm_freed(uint64_t handle)
+void mpi__comm_freed(MPI_Comm comm)
 {
     pthread_mutex_lock(&comms.lock);
-    for (mpi_comm *c = comms.all; c; c = c->next)
-        if (c->handle == handle)
+    for (mpi_comm *c = comms.all; c && comm != MPI_COMM_NULL; c = c->next)
+        if (c->handle == MPI__BITS(comm))
             c->handle = 0;
     pthread_mutex_unlock(&comms.lock);
     atomic_fetch_add(&mpi__comm_generation, 1);
 }
 
-bool mpi__comm_is(const mpi_comm *comm, uint64_t handle)
+mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm)
 {
-    bool is;
+    uint64_t handle = MPI__BITS(comm);
+    mpi_known_comm *known =
+        &self->comms[(handle >> 8 ^ handle >> 4 ^ handle) % MPI__COMMS];
+    uint32_t now =
+        atomic_load_explicit(&mpi__comm_generation, memory_order_relaxed);
+    mpi_comm *c;
 
+    if (known->handle == handle && known->generation == now)
+        return known->comm;
+    if (comm == MPI_COMM_NULL)
+        return NULL;
     pthread_mutex_lock(&comms.lock);
-    is = comm->handle == handle;
+    c = comm_find(handle);
+    if (c && !c->is_asked)
+        comm_ask(c, comm);
     pthread_mutex_unlock(&comms.lock);
-    return is;
+    *known = (mpi_known_comm){handle, c, now};
+    return c;
 }
 
 /* --- ends --- */
@@ -297,7 +384,7 @@ static defined *know(defined **list, uint64_t what, uint32_t poster)
 
     if (!d)
         return NULL;
-    *d = (defined){*list, what, poster, MPI__NONE, MPI__NONE};
+    *d = (defined){*list, what, poster, MPI__NONE, MPI__NONE, false};
     *list = d;
     return d;
 }
@@ -324,15 +411,20 @@ static void on(char out[NAME + 8], const mpi_comm *c)
 }
 
 /* The element of a channel is there once, the channel also for each thread that
- * posts receives which others complete: their order is that of the former. */
+ * posts receives which others complete: their order is that of the former. From
+ * anybody, there is no element. */
 static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
 {
     const defined *plain = known(c->ends, d->what, MPI__NONE);
     char name[NAME + 128], key[KEY + 64], place[NAME + 8], sender[32],
         receiver[32], numbers[3][16];
+    bool is_any = from == MPI__NONE;
     int err = 0;
 
-    mpi__rank_name(sender, from);
+    if (is_any)
+        snprintf(sender, sizeof(sender), "any");
+    else
+        mpi__rank_name(sender, from);
     mpi__rank_name(receiver, to);
     on(place, c);
     snprintf(name, sizeof(name), "%s to %s%s", sender, receiver, place);
@@ -342,13 +434,14 @@ static int channel_make(defined *d, mpi_comm *c, uint32_t from, uint32_t to)
     snprintf(numbers[2], sizeof(numbers[2]), "%u", d->poster);
     if (plain && plain->upper != MPI__NONE)
         d->upper = plain->upper;
-    else
+    else if (!is_any)
         err = element_define(&d->upper, name, key, to, false, NULL);
     if (!err)
         err = eventspace_recorder_define(
             &d->channel, mpi__recorder, EVENTSPACE_DEFINES_CHANNEL,
-            c->definition, name, "from", numbers[0], "to", numbers[1],
-            "posted_by", d->poster != MPI__NONE ? numbers[2] : NULL, NULL);
+            c->definition, name, "from", is_any ? sender : numbers[0], "to",
+            numbers[1], "posted_by", d->poster != MPI__NONE ? numbers[2] : NULL,
+            NULL);
     return err;
 }
 
@@ -469,12 +562,11 @@ static int end_give(mpi_end *out, defined **list, uint64_t what, mpi_comm *c,
         default:
             err = local_make(d, key->call);
         }
-        if (err)
-            d->upper = MPI__NONE;
+        d->is_there = err == 0;
     }
     out->upper = d->upper;
     out->channel = d->channel;
-    return d->upper == MPI__NONE ? PASTSET_ELIMIT : 0;
+    return d->is_there ? 0 : PASTSET_ELIMIT;
 }
 
 static bool is_rooted(mpi_target target)
@@ -492,6 +584,8 @@ static mpi_target target_of(const mpi_comm *c, const mpi_place_key *key)
         return MPI__LOCAL;
     if (!has_peer)
         return c->is_inter ? MPI__LOCAL : MPI__JOINS;
+    if (key->peer == MPI_ANY_SOURCE && !key->from) /* only the channel */
+        return MPI__RECEIVES;
     if (key->peer < 0 || key->peer >= c->size ||
         c->world[key->peer] == MPI__NONE ||
         (c->is_inter && is_rooted((mpi_target)key->target)))
@@ -517,20 +611,15 @@ static void name_make(mpi_end *out, const mpi_comm *c, uint32_t peer)
 
 int mpi__end_of(mpi_end *out, const mpi_place_key *key)
 {
-    MPI_Comm comm = (MPI_Comm)(uintptr_t)key->comm;
-    mpi_comm *c = NULL;
+    mpi_comm *c = key->comm; /* one of those that are here */
     uint32_t peer = MPI__NONE;
     int err;
 
     *out = (mpi_end){.target = MPI__LOCAL};
     pthread_mutex_lock(&comms.lock);
-    if (key->comm && comm != MPI_COMM_NULL)
-        c = comm_find(key->comm);
-    if (c && !c->is_asked)
-        comm_ask(c, comm);
-    out->comm = c;
     out->target = target_of(c, key);
-    if (out->target != MPI__LOCAL && out->target != MPI__JOINS)
+    if (out->target != MPI__LOCAL && out->target != MPI__JOINS &&
+        key->peer != MPI_ANY_SOURCE)
         peer = c->world[key->peer];
     out->peer = peer;
     out->root = is_rooted(out->target) ? peer : MPI__NONE;

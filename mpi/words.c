@@ -32,7 +32,7 @@ static void leave(const mpi_call *call, const mpi_place *place,
                   eventspace_trace *event)
 {
     event->operation = place->verb;
-    if (__builtin_expect(place->collector == MPI__NONE, 0)) {
+    if (__builtin_expect(place->is_lost, 0)) {
         eventspace_recorder_lose(mpi__recorder);
         return;
     }
@@ -46,51 +46,137 @@ static void leave(const mpi_call *call, const mpi_place *place,
 
 void mpi__note_local(const mpi_call *call, int result, int64_t bytes)
 {
-    eventspace_trace event = event_of(call, result, bytes);
+    eventspace_trace event;
 
-    leave(call, mpi__place(call, MPI__LOCAL, 0, 0), &event);
+    if (call->is_quiet)
+        return;
+    event = event_of(call, result, bytes);
+    leave(call, mpi__place(call, MPI__LOCAL, NULL, 0), &event);
 }
 
-static void message_leave(const mpi_call *call, const mpi_place *place,
-                          const eventspace_trace *event, int64_t bytes,
-                          uint64_t tick, int tag, uint16_t kind, uint32_t order)
-{
-    eventspace_message message = {.tick = tick,
-                                  .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
-                                  .channel = place->channel,
-                                  .ordinal = order,
-                                  .call = event->sequence,
-                                  .operation = place->operation,
-                                  .tag = tag,
-                                  .kind = kind | EVENTSPACE_MESSAGE_COUNTED,
-                                  .status = event->status};
+/* --- messages --- */
 
-    if (__builtin_expect(place->collector == MPI__NONE, 0))
+void mpi__message_leave(const mpi_call *call, const mpi_place *place,
+                        eventspace_message *message)
+{
+    message->channel = place->channel;
+    message->operation = place->operation;
+    message->kind |= EVENTSPACE_MESSAGE_COUNTED;
+    if (call->is_quiet)
+        message->kind |= EVENTSPACE_MESSAGE_HIDDEN;
+    if (__builtin_expect(place->is_lost, 0))
         eventspace_recorder_lose_message(call->self->thread);
     else if (place->channel != MPI__NONE)
-        eventspace_record_message(call->self->thread, &message);
+        eventspace_record_message(call->self->thread, message);
 }
 
-void mpi__note_sent(const mpi_call *call, int result, int64_t bytes, int dest,
-                    int tag, MPI_Comm comm)
+void mpi__begin(const mpi_call *call, mpi_held *held, mpi_request_kind kind,
+                int peer, int tag, MPI_Comm comm, bool ends)
 {
-    const mpi_place *place =
-        mpi__place(call, MPI__SENDS, MPI__BITS(comm), dest);
-    eventspace_trace event = event_of(call, result, bytes);
+    *held = (mpi_held){.kind = (uint8_t)kind,
+                       .is_active = true,
+                       .peer = peer,
+                       .tag = tag,
+                       .comm = mpi__comm_of(call->self, comm)};
+    mpi__begins(call, held, ends);
+}
 
-    leave(call, place, &event);
-    if (result == MPI_SUCCESS)
-        message_leave(call, place, &event, bytes, call->start, tag,
-                      EVENTSPACE_MESSAGE_SENT, mpi__next_sent());
+/* Where its end belongs; `peer` as it turned out. */
+static const mpi_place *place_of(const mpi_call *call, const mpi_held *held,
+                                 int peer)
+{
+    if (call->is_quiet)
+        return mpi__place_of_channel(
+            call, held->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
+            held->comm, peer, held->thread);
+    if (held->kind == MPI__SEND)
+        return mpi__place(call, MPI__SENDS, held->comm, peer);
+    return mpi__place_of(call, held->comm, peer, held->thread);
+}
+
+/* An end of a message, with the event of its call. */
+static void end_leave(const mpi_call *call, const mpi_held *held, int peer,
+                      int tag, int64_t bytes)
+{
+    bool is_sent = held->kind == MPI__SEND;
+    const mpi_place *place = place_of(call, held, peer);
+    eventspace_message message = {.tick = is_sent ? call->start : call->end,
+                                  .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
+                                  .ordinal = held->order,
+                                  .tag = tag,
+                                  .kind = is_sent
+                                              ? EVENTSPACE_MESSAGE_SENT
+                                              : EVENTSPACE_MESSAGE_RECEIVED};
+
+    if (!call->is_quiet) {
+        eventspace_trace event = event_of(call, MPI_SUCCESS, bytes);
+        leave(call, place, &event);
+    }
+    message.call = call->self->thread->sequence;
+    mpi__ended(call, held, place, &message);
+}
+
+static const mpi_place *begun_make(eventspace_message *out,
+                                   const mpi_call *call, const mpi_held *held,
+                                   mpi_doubt doubt)
+{
+    bool is_sent = held->kind == MPI__SEND;
+
+    *out = (eventspace_message){
+        .tick = call->end,
+        .ordinal = held->order,
+        .call = call->self->thread->sequence,
+        .tag =
+            held->tag == MPI_ANY_TAG ? EVENTSPACE_MESSAGE_ANY_TAG : held->tag,
+        .kind = doubt == MPI__WAS_NONE ? EVENTSPACE_MESSAGE_WITHDRAWN
+                : is_sent              ? EVENTSPACE_MESSAGE_SENDING
+                                       : EVENTSPACE_MESSAGE_POSTED,
+        .status = doubt == MPI__MAY_HAVE_BEEN ? (uint16_t)-PASTSET_EIO : 0};
+
+    return mpi__place_of_channel(call, is_sent ? MPI__SENDS : MPI__RECEIVES,
+                                 held->comm, held->peer, held->thread);
+}
+
+void mpi__note_begun(const mpi_call *call, const mpi_held *held,
+                     mpi_doubt doubt)
+{
+    eventspace_message message;
+    const mpi_place *place = begun_make(&message, call, held, doubt);
+
+    mpi__message_leave(call, place, &message);
+}
+
+/* Whether there was a message is not known. */
+static void spoiled(const mpi_call *call, const mpi_held *held)
+{
+    eventspace_message message;
+    const mpi_place *place =
+        begun_make(&message, call, held, MPI__MAY_HAVE_BEEN);
+
+    mpi__ended(call, held, place, &message);
+}
+
+void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
+                    const mpi_held *held)
+{
+    if (result == MPI_SUCCESS) {
+        end_leave(call, held, held->peer, held->tag, bytes);
+        return;
+    }
+    spoiled(call, held);
+    mpi__note_local(call, result, bytes);
 }
 
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
                           int64_t bytes, int root, MPI_Comm comm)
 {
-    const mpi_place *place = mpi__place(call, target, MPI__BITS(comm), root);
-    eventspace_trace event = event_of(call, result, bytes);
+    eventspace_trace event;
 
-    leave(call, place, &event);
+    if (call->is_quiet)
+        return;
+    event = event_of(call, result, bytes);
+    leave(call, mpi__place(call, target, mpi__comm_of(call->self, comm), root),
+          &event);
 }
 
 /* --- before --- */
@@ -100,7 +186,7 @@ void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
 typedef struct awaited {
     mpi_target target; /* MPI__LOCAL: no single one */
     int peer, tag;
-    MPI_Comm comm;
+    mpi_comm *comm;
     bool is_any;
     const mpi_held *also; /* from somebody else; NULL */
 } awaited;
@@ -109,8 +195,8 @@ static paths_executor_note note_of(const mpi_call *call, const awaited *what)
 {
     const mpi_place *place =
         what->target == MPI__LOCAL
-            ? mpi__place(call, MPI__LOCAL, 0, 0)
-            : mpi__place(call, what->target, MPI__BITS(what->comm), what->peer);
+            ? mpi__place(call, MPI__LOCAL, NULL, 0)
+            : mpi__place(call, what->target, what->comm, what->peer);
 
     return (paths_executor_note){
         .since = call->start,
@@ -133,12 +219,15 @@ static void note_give(const mpi_call *call, paths_executor_note *note)
 
 static void wait_for(const mpi_call *call, const awaited *what)
 {
-    paths_executor_note note = note_of(call, what);
+    paths_executor_note note;
 
+    if (call->is_quiet)
+        return;
+    note = note_of(call, what);
     if (what->also) {
-        note.peer = mpi__place(call, MPI__RECEIVES, MPI__BITS(what->also->comm),
-                               what->also->peer)
-                        ->peer;
+        note.peer =
+            mpi__place(call, MPI__RECEIVES, what->also->comm, what->also->peer)
+                ->peer;
         note.flags |= PATHS_NOTE_BOTH;
     }
     note_give(call, &note);
@@ -148,30 +237,52 @@ void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
                 MPI_Comm comm)
 {
     if (peer != MPI_PROC_NULL)
-        wait_for(call, &(awaited){target, peer, tag, comm,
-                                  peer == MPI_ANY_SOURCE, NULL});
+        wait_for(call,
+                 &(awaited){target, peer, tag, mpi__comm_of(call->self, comm),
+                            peer == MPI_ANY_SOURCE, NULL});
 }
 
-/* While it sends to `dest`, who may not yet have its message when what is
- * received has come. */
-void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
-                          MPI_Comm comm, int dest)
+static awaited awaited_by(const mpi_held *held)
 {
+    return (awaited){held->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
+                     held->peer,
+                     held->tag,
+                     held->comm,
+                     held->peer == MPI_ANY_SOURCE,
+                     NULL};
+}
+
+void mpi__waits_for(const mpi_call *call, const mpi_held *held)
+{
+    awaited what = awaited_by(held);
+
+    if (held->peer != MPI_PROC_NULL)
+        wait_for(call, &what);
+}
+
+/* While it sends to somebody who may not yet have its message when what is
+ * received has come. */
+void mpi__waits_and_sends(const mpi_call *call, const mpi_held *received,
+                          const mpi_held *sent)
+{
+    awaited what = awaited_by(received);
     paths_executor_note note;
 
-    if (peer == MPI_PROC_NULL)
+    if (received->peer == MPI_PROC_NULL || call->is_quiet)
         return;
-    note = note_of(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
-                                    peer == MPI_ANY_SOURCE, NULL});
-    if (dest != MPI_PROC_NULL)
-        note.peer = mpi__place(call, MPI__SENDS, MPI__BITS(comm), dest)->peer;
+    note = note_of(call, &what);
+    if (sent->peer != MPI_PROC_NULL)
+        note.peer = mpi__place(call, MPI__SENDS, sent->comm, sent->peer)->peer;
     note_give(call, &note);
 }
 
 void mpi__waits_for_all(const mpi_call *call)
 {
-    paths_executor_note note = note_of(call, &(awaited){.target = MPI__LOCAL});
+    paths_executor_note note;
 
+    if (call->is_quiet)
+        return;
+    note = note_of(call, &(awaited){.target = MPI__LOCAL});
     note.flags = PATHS_NOTE_ALL;
     note_give(call, &note);
 }
@@ -185,6 +296,7 @@ static bool may_wait(const mpi_held *held)
 static awaited awaited_of(const mpi_hold *hold, bool for_one)
 {
     const mpi_held *first = NULL, *also = NULL;
+    awaited what;
     int count = 0;
 
     for (int i = 0; i < hold->count && hold->some; i++) {
@@ -206,12 +318,9 @@ static awaited awaited_of(const mpi_hold *hold, bool for_one)
     if (!first || (for_one && count > 1))
         return (awaited){
             .target = MPI__LOCAL, .tag = MPI_ANY_TAG, .is_any = first != NULL};
-    return (awaited){first->kind == MPI__SEND ? MPI__SENDS : MPI__RECEIVES,
-                     first->peer,
-                     first->tag,
-                     first->comm,
-                     first->peer == MPI_ANY_SOURCE,
-                     for_one ? NULL : also};
+    what = awaited_by(first);
+    what.also = for_one ? NULL : also;
+    return what;
 }
 
 void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
@@ -243,6 +352,8 @@ static void polled(const mpi_call *call, const awaited *what)
     mpi_polling *polling = &call->self->polling;
     uint32_t sequence = call->self->thread->sequence;
 
+    if (call->is_quiet)
+        return;
     if (polling->sequence + 1 != sequence)
         *polling = (mpi_polling){.since = call->start,
                                  .from = call->from,
@@ -260,7 +371,8 @@ static void polled(const mpi_call *call, const awaited *what)
 void mpi__polled(const mpi_call *call, int peer, int tag, MPI_Comm comm)
 {
     if (peer != MPI_PROC_NULL)
-        polled(call, &(awaited){MPI__RECEIVES, peer, tag, comm,
+        polled(call, &(awaited){MPI__RECEIVES, peer, tag,
+                                mpi__comm_of(call->self, comm),
                                 peer == MPI_ANY_SOURCE, NULL});
 }
 
@@ -310,12 +422,26 @@ int mpi__comm_size(MPI_Comm comm)
     return size;
 }
 
+int mpi__degree(MPI_Comm comm)
+{
+    int kind = MPI_UNDEFINED, rank, in, weighted, count = 0;
+
+    if (PMPI_Topo_test(comm, &kind) != MPI_SUCCESS)
+        return 0;
+    if (kind == MPI_CART && PMPI_Cartdim_get(comm, &count) == MPI_SUCCESS)
+        return 2 * count;
+    if (kind == MPI_GRAPH && PMPI_Comm_rank(comm, &rank) == MPI_SUCCESS)
+        PMPI_Graph_neighbors_count(comm, rank, &count);
+    else if (kind == MPI_DIST_GRAPH)
+        PMPI_Dist_graph_neighbors_count(comm, &in, &count, &weighted);
+    return count;
+}
+
 /* By counts of either kind. */
 #define BYTES_OF(suffix, number)                                               \
     int64_t mpi__bytes_of_all##suffix(mpi_self *self, const number *counts,    \
-                                      MPI_Datatype type, MPI_Comm comm)        \
+                                      MPI_Datatype type, int size)             \
     {                                                                          \
-        int size = mpi__comm_size(comm);                                       \
         int64_t count = 0;                                                     \
                                                                                \
         for (int i = 0; i < size; i++)                                         \
@@ -323,10 +449,8 @@ int mpi__comm_size(MPI_Comm comm)
         return mpi__bytes(self, count, type);                                  \
     }                                                                          \
     int64_t mpi__bytes_of_each##suffix(mpi_self *self, const number *counts,   \
-                                       const MPI_Datatype *types,              \
-                                       MPI_Comm comm)                          \
+                                       const MPI_Datatype *types, int size)    \
     {                                                                          \
-        int size = mpi__comm_size(comm);                                       \
         int64_t bytes = 0;                                                     \
                                                                                \
         for (int i = 0; i < size; i++)                                         \
@@ -352,41 +476,38 @@ static bool was_cancelled(const mpi_held *held, const MPI_Status *status)
 void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
                         const MPI_Status *status)
 {
-    const mpi_place *place;
-    eventspace_trace event;
     MPI_Count bytes = 0;
 
-    if (result != MPI_SUCCESS || held->kind != MPI__RECEIVE || !status ||
-        was_cancelled(held, status)) {
-        mpi__note_local(call, result, 0);
+    if (result == MPI_SUCCESS && held->kind == MPI__RECEIVE && status &&
+        !was_cancelled(held, status)) {
+        PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+        end_leave(call, held, status->MPI_SOURCE, status->MPI_TAG, bytes);
         return;
     }
-    PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
-    place = mpi__place_of(call, MPI__BITS(held->comm), status->MPI_SOURCE,
-                          held->thread);
-    event = event_of(call, result, bytes);
-    leave(call, place, &event);
-    message_leave(call, place, &event, bytes, call->end, status->MPI_TAG,
-                  EVENTSPACE_MESSAGE_RECEIVED, held->order);
+    if (held->kind == MPI__RECEIVE) {
+        if (result == MPI_SUCCESS && status)
+            mpi__withdrawn(call, held);
+        else
+            spoiled(call, held);
+    }
+    mpi__note_local(call, result, 0);
 }
 
-void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
-                      MPI_Comm comm, const MPI_Status *status)
+/* Who has asked for one from anybody knows now from whom it is. */
+void mpi__note_probed(const mpi_call *call, int result, bool flag,
+                      MPI_Message message, mpi_held *held,
+                      const MPI_Status *status)
 {
-    mpi_held held = {.kind = MPI__RECEIVE,
-                     .is_active = true,
-                     .is_message = true,
-                     .request = MPI__BITS(message),
-                     .comm = comm};
-
     mpi__note_local(call, result, 0);
-    if (result != MPI_SUCCESS)
+    mpi__withdrawn(call, held);
+    if (result != MPI_SUCCESS || !flag)
         return;
-    held.peer = status->MPI_SOURCE;
-    held.tag = status->MPI_TAG;
-    held.order = mpi__next_posted();
-    held.thread = call->self->thread->number;
-    mpi__request_add(&held);
+    held->request = MPI__BITS(message);
+    held->is_message = true;
+    held->peer = status->MPI_SOURCE;
+    held->tag = status->MPI_TAG;
+    mpi__begins(call, held, false);
+    mpi__request_add(held);
 }
 
 /* --- requests --- */
@@ -445,6 +566,8 @@ void mpi__started(const mpi_call *call, int result, const mpi_held *held,
 
     mpi__note_local(call, result, own.bytes);
     own.request = MPI__BITS(request);
+    if (result != MPI_SUCCESS && own.kind == MPI__RECEIVE && own.is_active)
+        mpi__withdrawn(call, held);
     if (result == MPI_SUCCESS && own.kind != MPI__NOTHING &&
         own.peer != MPI_PROC_NULL) {
         if (own.kind == MPI__RECEIVE && own.is_active)
@@ -460,7 +583,7 @@ void mpi__sending(const mpi_call *call, int result, int64_t bytes,
 {
     mpi_held own = *held;
 
-    mpi__note_sent(call, result, bytes, held->peer, held->tag, held->comm);
+    mpi__note_sent(call, result, bytes, held);
     own.request = MPI__BITS(request);
     own.bytes = bytes;
     if (result == MPI_SUCCESS && own.peer != MPI_PROC_NULL &&
@@ -480,30 +603,38 @@ static void handle_follow(mpi_held *held, MPI_Request request)
     mpi__request_add(held);
 }
 
+void mpi__starts(const mpi_call *call, mpi_hold *hold)
+{
+    for (int i = 0; i < hold->count && hold->some; i++)
+        if (hold->items[i].kind != MPI__NOTHING)
+            mpi__begins(call, &hold->items[i], false);
+}
+
+/* One that is said to have started, in a call that has not failed. */
+static void started(const mpi_call *call, mpi_held *held, MPI_Request request)
+{
+    held->is_active = true;
+    if (held->kind == MPI__RECEIVE)
+        mpi__open_change(1);
+    handle_follow(held, request);
+    if (held->kind == MPI__SEND)
+        mpi__note_sent(call, MPI_SUCCESS, held->bytes, held);
+}
+
 void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
                      const MPI_Request *requests)
 {
     bool sent = false;
 
-    for (int i = 0; i < hold->count && result == MPI_SUCCESS; i++) {
+    for (int i = 0; i < hold->count; i++) {
         mpi_held *held = &hold->items[i];
-        mpi_held before = *held;
         if (held->kind == MPI__NOTHING)
             continue;
-        if (before.request != MPI__BITS(requests[i]))
-            mpi__request_remove(&before);
-        held->is_active = true;
-        held->thread = call->self->thread->number;
-        if (held->kind == MPI__RECEIVE)
-            held->order = mpi__next_posted();
-        if (held->kind == MPI__RECEIVE)
-            mpi__open_change(1);
-        handle_follow(held, requests[i]);
-        if (held->kind == MPI__SEND) {
-            mpi__note_sent(call, result, held->bytes, held->peer, held->tag,
-                           held->comm);
-            sent = true;
-        }
+        sent |= held->kind == MPI__SEND && result == MPI_SUCCESS;
+        if (result == MPI_SUCCESS)
+            started(call, held, requests[i]);
+        else
+            spoiled(call, held);
     }
     if (!sent)
         mpi__note_local(call, result, 0);
@@ -571,8 +702,10 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
 void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
 {
     const mpi_held *held = &hold->items[0];
-    const mpi_place *place;
-    eventspace_trace event = {.sequence = 0};
+    eventspace_message message = {.tick = call->end,
+                                  .ordinal = held->order,
+                                  .tag = held->tag,
+                                  .kind = EVENTSPACE_MESSAGE_RECEIVED};
 
     mpi__note_local(call, result, 0);
     if (result != MPI_SUCCESS || !hold->some)
@@ -581,15 +714,10 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
     if (held->kind != MPI__RECEIVE || !held->is_active)
         return;
     mpi__open_change(-1);
-    if (held->peer < 0 || held->tag < 0) {
-        eventspace_recorder_lose_message(call->self->thread);
-        return;
-    }
-    place =
-        mpi__place_of(call, MPI__BITS(held->comm), held->peer, held->thread);
-    event.sequence = call->self->thread->sequence;
-    message_leave(call, place, &event, 0, call->end, held->tag,
-                  EVENTSPACE_MESSAGE_RECEIVED, held->order);
+    if (held->peer < 0 || held->tag < 0)
+        return; /* it has begun, and nobody will know how it has ended */
+    message.call = call->self->thread->sequence;
+    mpi__ended(call, held, place_of(call, held, held->peer), &message);
 }
 
 /* Of a send, nobody knows here whether its message has left. */
