@@ -22,7 +22,7 @@
 #define EVENTSPACE_LIBDIR "lib"
 #endif
 
-enum { KEY_REPLACE = 256, KEY_EVENTS };
+enum { KEY_REPLACE = 256, KEY_EVENTS, KEY_PRELOAD };
 
 static const struct argp_option mpi_options[] = {
     {"output", 'o', "RUN", 0, "Write the run to the directory RUN", 0},
@@ -32,11 +32,16 @@ static const struct argp_option mpi_options[] = {
      "Record at most COUNT events of each thread (default 268435456); what "
      "comes after these is counted as lost",
      0},
+    {"preload", KEY_PRELOAD, "LIBRARY", 0,
+     "Load this library of MPI with the program, which loads it later by "
+     "itself, as Python does: libmpi.so.40 or libmpich.so.12",
+     0},
     {0},
 };
 
 typedef struct mpi_arguments {
     const char *directory;
+    const char *library; /* of MPI; NULL: the program has it */
     char **program;
     uint64_t events;
     bool replace;
@@ -143,14 +148,15 @@ static int libraries_find(char out[PATH_MAX])
                         EVENTSPACE_MPI_DETECT, self);
 }
 
-static int preload(const char *libraries)
+static int preload(const char *libraries, const char *mpi)
 {
     const char *before = getenv("LD_PRELOAD");
     char *all;
     int err;
 
-    if (asprintf(&all, "%s/%s%s%s", libraries, EVENTSPACE_MPI_DETECT,
-                 before && *before ? ":" : "", before ? before : "") < 0)
+    if (asprintf(&all, "%s/%s%s%s%s%s", libraries, EVENTSPACE_MPI_DETECT,
+                 mpi ? ":" : "", mpi ? mpi : "", before && *before ? ":" : "",
+                 before ? before : "") < 0)
         return pastset_no_memory("for the environment of a program");
     err = set("LD_PRELOAD", all);
     free(all);
@@ -181,7 +187,7 @@ static int environment_make(const mpi_arguments *a, uint64_t size)
         err = set_number(EVENTSPACE_MPI_EVENTS, a->events);
     if (!err)
         err = set(EVENTSPACE_MPI_LIBRARIES, libraries);
-    return err ? err : preload(libraries);
+    return err ? err : preload(libraries, a->library);
 }
 
 /* --- the program --- */
@@ -308,6 +314,9 @@ static error_t parse_mpi(int key, char *text, struct argp_state *state)
             a->events >= UINT32_MAX)
             argp_error(state, "--events=%s: give a number from 1 to 4294967294",
                        text);
+        return 0;
+    case KEY_PRELOAD:
+        a->library = text;
         return 0;
     case ARGP_KEY_ARG:
         a->program = &state->argv[state->next - 1];
