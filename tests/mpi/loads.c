@@ -6,7 +6,7 @@
  * It finds functions of MPI in all that is loaded (HOW `any`), or in that
  * library only (`own`), and sends a message from rank 0 to rank 1. Or the
  * library is a module that is linked with MPI (`module`), and this file is
- * that, too (MODULE). */
+ * that, too (MODULE). It may also be linked with MPI after all (LINKED). */
 #define OMPI_SKIP_MPICXX
 #include <dlfcn.h>
 #include <mpi.h>
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#ifdef MODULE
+#if defined(MODULE) || defined(LINKED)
 #define CALL(name) name
 #define WORLD MPI_COMM_WORLD
 #define INT MPI_INT
@@ -61,7 +61,13 @@ void talk(void)
     printf("%d has %d\n", rank, what);
 }
 
-#ifndef MODULE
+#ifdef LINKED
+int main(void)
+{
+    talk();
+    return 0;
+}
+#elif !defined(MODULE)
 int main(int argc, char **argv)
 {
     bool is_module = argc > 2 && strcmp(argv[2], "module") == 0;

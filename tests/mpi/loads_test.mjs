@@ -1,10 +1,12 @@
 // loads_test.mjs - programs that load MPI when they run: those that find its
-// functions by name are recorded, and others are left as they are.
+// functions by name are recorded, and others are left as they are. And programs
+// that are linked with a recorder.
 //
 //     loads_test.mjs BIN FOLDER
 import assert from 'node:assert/strict';
+import {existsSync} from 'fs';
 import {join} from 'path';
-import {compile, folder, here, mpis, output, sql, succeed}
+import {bin, compile, folder, here, mpis, output, sql, succeed}
   from './support.mjs';
 
 const libraries = {openmpi: 'libmpi.so.40', mpich: 'libmpich.so.12'};
@@ -17,6 +19,15 @@ function without(mpi) {
   const flags = output('pkg-config', '--cflags', packages[mpi]).trim().split(/\s+/);
   output('cc', '-std=gnu11', '-Wall', '-Werror', ...flags, join(here, 'loads.c'),
          '-ldl', '-o', to);
+  return to;
+}
+
+// With a recorder in front of MPI: one that is loaded, or part of the program.
+function linked(mpi, name, ...flags) {
+  const to = join(folder, `${name}.${mpi}`);
+  output(`mpicc.${mpi}`, '-std=gnu11', '-g', '-DLINKED', join(here, 'loads.c'),
+         `-L${join(bin, '..', 'lib')}`, `-Wl,-rpath,${join(bin, '..', 'lib')}`,
+         ...flags, '-o', to);
   return to;
 }
 
@@ -40,5 +51,16 @@ for (const mpi of mpis) {
   check(mpi, program, module, 'module', options, 1);
   check(mpi, program, library, 'own', options, 0);
   check(mpi, program, library, 'any', [], 0);
+  const loaded = linked(mpi, 'linked', `-leventspace_${mpi}`,
+                        '-Wl,--no-as-needed'); // MPI is called by that
+  check(mpi, loaded, '', 'linked', [], 1);
+  if (existsSync(join(bin, '..', 'lib', `libeventspace_${mpi}.a`))) {
+    const whole = linked(mpi, 'whole', `-l:libeventspace_${mpi}.a`,
+      `-l:lib${mpi}.a`, ...output('pkg-config', '--libs', '--static', mpi)
+        .trim().split(/\s+/).filter(flag => flag !== `-l${mpi}`),
+      '-lmsgpackc', '-lm', '-Wl,--as-needed');
+    assert.doesNotMatch(output('ldd', whole), /libmpich/);
+    check(mpi, whole, '', 'whole', [], 1);
+  }
   console.log(`${mpi}: as they should`);
 }
