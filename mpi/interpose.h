@@ -11,10 +11,13 @@
  *
  *     rank.c      the process: begin, end, threads
  *     places.c    the collectors of a thread, by place
- *     comms.c     communicators, channels and collective sites
+ *     comms.c     communicators
+ *     ends.c      channels and collective sites
  *     requests.c  what has been started and is not completed
  *     begun.c     what has begun first and has not ended
  *     words.c     what calls mean
+ *     waits.c     what they wait for
+ *     bytes.c     how much they move
  *     calls.c     the functions
  *     fortran.c   how calls of Fortran come there
  *
@@ -171,7 +174,7 @@ const mpi_place *mpi__place_of_channel(const mpi_call *call, mpi_target target,
 /* Gives back those of a thread. */
 void mpi__places_free(mpi_places *places);
 
-/* --- comms.c --- */
+/* --- comms.c, ends.c --- */
 
 /* Handles are numbers in one MPI and pointers in the other. */
 #define MPI__BITS(handle) ((uint64_t)(uintptr_t)(handle))
