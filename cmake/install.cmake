@@ -39,6 +39,12 @@ foreach(library eventspace_mpi eventspace_openmpi eventspace_mpich)
     list(APPEND interposers ${library})
   endif()
 endforeach()
+# And with what those are linked that have a static MPI.
+if(TARGET eventspace_mpich_archive)
+  install(FILES ${PROJECT_BINARY_DIR}/lib/libeventspace_mpich.a
+          DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  list(APPEND interposers eventspace_mpich_archive)
+endif()
 target_compile_definitions(
   eventspace_cli PRIVATE EVENTSPACE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY examples/views/ COMPONENT runtime

@@ -11,9 +11,13 @@
  *
  *     rank.c      the process: begin, end, threads
  *     places.c    the collectors of a thread, by place
- *     comms.c     communicators, channels and collective sites
+ *     comms.c     communicators
+ *     ends.c      channels and collective sites
  *     requests.c  what has been started and is not completed
+ *     begun.c     what has begun first and has not ended
  *     words.c     what calls mean
+ *     waits.c     what they wait for
+ *     bytes.c     how much they move
  *     calls.c     the functions
  *     fortran.c   how calls of Fortran come there
  *
@@ -69,8 +73,8 @@ typedef struct mpi_comm mpi_comm;
 
 /* Where in the program, and with whom. */
 typedef struct mpi_place_key {
-    uintptr_t from;  /* where the call returns to */
-    uint64_t comm;   /* the handle; 0 */
+    uintptr_t from;  /* where the call returns to; 0: only what is below it */
+    mpi_comm *comm;  /* NULL */
     int32_t peer;    /* as the program names it; or 0 */
     uint16_t call;   /* mpi_call_number */
     uint16_t target; /* mpi_target */
@@ -91,9 +95,7 @@ typedef enum mpi_target {
 
 typedef struct mpi_place {
     mpi_place_key key;
-    uint32_t generation;   /* of communicators, when it was made or seen to be
-                              right still */
-    uint32_t collector;    /* MPI__NONE: its events are lost */
+    uint32_t collector;    /* MPI__NONE: there is none */
     uint32_t joining;      /* the collector at the site, below; MPI__NONE */
     uint32_t channel;      /* definition; MPI__NONE */
     uint32_t operation;    /* definition of what messages are of; MPI__NONE */
@@ -102,8 +104,8 @@ typedef struct mpi_place {
     uint32_t communicator; /* as in a paths_executor_note */
     _Atomic uint32_t *rounds; /* how often it was come to; NULL */
     uint16_t verb;
-    bool is_sorted;       /* ranks are in the order of MPI_COMM_WORLD */
-    const mpi_comm *comm; /* NULL */
+    bool is_sorted; /* ranks are in the order of MPI_COMM_WORLD */
+    bool is_lost;   /* and so are its events */
 } mpi_place;
 
 typedef struct mpi_places {
@@ -120,6 +122,15 @@ typedef struct mpi_type {
 } mpi_type;
 
 #define MPI__TYPES 16 /* of which a thread knows the size; a power of two */
+
+/* What a handle is that of, as known. */
+typedef struct mpi_known_comm {
+    uint64_t handle;
+    mpi_comm *comm;
+    uint32_t generation; /* 0: nothing is known */
+} mpi_known_comm;
+
+#define MPI__COMMS 16 /* that a thread knows; a power of two */
 
 /* That a thread asks again and again for what has not come, and does nothing
  * else meanwhile. */
@@ -139,6 +150,7 @@ typedef struct mpi_self {
     bool inside; /* a call: what MPI calls itself is not recorded */
     mpi_places places;
     mpi_type types[MPI__TYPES];
+    mpi_known_comm comms[MPI__COMMS];
     struct mpi_held *held; /* for calls with many requests */
     MPI_Status *statuses;
     int held_capacity, status_capacity;
@@ -150,20 +162,27 @@ typedef struct mpi_call {
     uint64_t start, end;
     uintptr_t from;
     uint16_t number;
+    bool is_quiet; /* recording is off: which messages there were is all that is
+                      written down */
 } mpi_call;
 
-/* The place of a call; never NULL. */
+/* The place of a call; never NULL. `comm` NULL: none. */
 const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
-                            uint64_t comm, int peer);
+                            mpi_comm *comm, int peer);
 /* Where the call receives what the thread with that number has posted. */
-const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
+const mpi_place *mpi__place_of(const mpi_call *call, mpi_comm *comm, int peer,
                                uint32_t poster);
+/* Only the channel of what that thread has begun: `peer` may be
+ * MPI_ANY_SOURCE. */
+const mpi_place *mpi__place_of_channel(const mpi_call *call, mpi_target target,
+                                       mpi_comm *comm, int peer,
+                                       uint32_t poster);
 /* Whom this peer is: only `peer` and `communicator` of it are right. */
-const mpi_place *mpi__peer(mpi_self *self, uint64_t comm, int peer);
+const mpi_place *mpi__peer(mpi_self *self, mpi_comm *comm, int peer);
 /* Gives back those of a thread. */
 void mpi__places_free(mpi_places *places);
 
-/* --- comms.c --- */
+/* --- comms.c, ends.c --- */
 
 /* Handles are numbers in one MPI and pointers in the other. */
 #define MPI__BITS(handle) ((uint64_t)(uintptr_t)(handle))
@@ -182,19 +201,21 @@ typedef struct mpi_end {
     _Atomic uint32_t *rounds;
     bool is_sorted;
     char name[200]; /* of whom it is with: " to rank_1", " on NAME" */
-    const mpi_comm *comm;
 } mpi_end;
 
 /* Before others: the process is number `rank` of those of MPI_COMM_WORLD. */
 void mpi__comms_begin(void);
 /* Errors: those of eventspace_recorder_define. */
 int mpi__end_of(mpi_end *out, const mpi_place_key *key);
+/* What a handle is that of, which may be freed then; NULL: of none. */
+mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm);
 /* A communicator was made of another one by a call that all of its processes
  * make; or of a group, with a tag or a name. Handles may be MPI_COMM_NULL. */
 void mpi__comm_made(MPI_Comm parent, MPI_Comm made);
 void mpi__comm_named(MPI_Comm parent, const char *by, MPI_Comm made);
 void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made);
-void mpi__comm_freed(uint64_t handle);
+/* Before it is: who makes another one may be given its handle. */
+void mpi__comm_freed(MPI_Comm comm);
 /* A window of the same processes, whose handle is then one of these, too. */
 void mpi__window_made(MPI_Comm parent, MPI_Win made);
 #define MPI__GROUP 16
@@ -203,8 +224,6 @@ int mpi__group_ranks(MPI_Group group, uint32_t out[MPI__GROUP]);
 /* To whom a window is opened, and was last. */
 void mpi__window_post(MPI_Win window, MPI_Group group);
 int mpi__window_posted(MPI_Win window, uint32_t out[MPI__GROUP]);
-/* Whether the handle is still that of this one. */
-bool mpi__comm_is(const mpi_comm *comm, uint64_t handle);
 
 /* --- fortran.c --- */
 
@@ -246,6 +265,7 @@ extern eventspace_recorder *mpi__recorder; /* NULL: nothing is recorded */
 extern uint32_t mpi__rank, mpi__size;
 extern bool mpi__is_threaded;    /* several threads may call at once */
 extern uint64_t mpi__poll_ticks; /* so long who polls is not said to wait */
+extern _Atomic bool mpi__is_on;  /* MPI_Pcontrol may switch it off */
 
 /* That of the thread that calls; NULL: not known yet, or not recording. */
 extern _Thread_local mpi_self *mpi__self
@@ -267,7 +287,10 @@ static inline bool mpi__call_begin(mpi_call *call, uint16_t number,
     if (!self || self->inside)
         return false;
     self->inside = true;
-    *call = (mpi_call){self, eventspace_ticks(), 0, from, number};
+    *call = (mpi_call){
+        self,   eventspace_ticks(),
+        0,      from,
+        number, !atomic_load_explicit(&mpi__is_on, memory_order_relaxed)};
     return true;
 }
 
@@ -304,9 +327,10 @@ typedef struct mpi_held {
     bool is_persistent, is_active, is_cancelled, is_message;
     bool is_taken; /* it is not among the others */
     int32_t peer, tag;
-    uint32_t order;  /* of a receive, among those that were posted */
-    uint32_t thread; /* number of the one that posted it */
-    MPI_Comm comm;
+    uint32_t id;     /* tells it from those that have had the same handle */
+    uint32_t order;  /* among the sends, or the receives, of the process */
+    uint32_t thread; /* number of the one that began it */
+    mpi_comm *comm;
     int64_t bytes;             /* of a send */
     uint32_t world;            /* the peer in MPI_COMM_WORLD; MPI__NONE */
     uint32_t communicator;     /* as in a place */
@@ -327,11 +351,6 @@ bool mpi__request_take(mpi_held *out, uint64_t request, bool is_message);
 void mpi__request_remove(const mpi_held *held);
 void mpi__request_update(const mpi_held *held);
 
-/* How many were sent, and receives posted, by the process: which is first of
- * one tag and peer. */
-uint32_t mpi__next_sent(void);
-uint32_t mpi__next_posted(void);
-
 /* A receive is posted; one is completed, or will be by nobody. */
 void mpi__open_add(mpi_held *held);
 void mpi__open_remove(mpi_held *held);
@@ -339,5 +358,17 @@ void mpi__open_remove(mpi_held *held);
 uint32_t mpi__open(void);
 /* The first of them; NULL: none, or, where there are threads, not known. */
 const mpi_posted *mpi__open_first(void);
+
+/* --- begun.c --- */
+
+/* A send, or the receive of a message, is about to begin: says its order and
+ * its thread. `ends`: the call in which it ends is this one. */
+void mpi__begins(const mpi_call *call, mpi_held *held, bool ends);
+/* It has ended: writes this down, and before it, which of those that began
+ * before it have not ended. */
+void mpi__ended(const mpi_call *call, const mpi_held *held,
+                const mpi_place *place, eventspace_message *message);
+/* It has not been, or has no message. */
+void mpi__withdrawn(const mpi_call *call, const mpi_held *held);
 
 #endif

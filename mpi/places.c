@@ -10,7 +10,8 @@
 #define FIRST 256 /* entries of a table at first; a power of two */
 
 /* What is lost for want of memory, or at the limit of definitions. */
-static mpi_place lost = {.collector = MPI__NONE,
+static mpi_place lost = {.is_lost = true,
+                         .collector = MPI__NONE,
                          .joining = MPI__NONE,
                          .channel = MPI__NONE,
                          .operation = MPI__NONE,
@@ -19,9 +20,9 @@ static mpi_place lost = {.collector = MPI__NONE,
 
 static uint64_t hash(const mpi_place_key *key)
 {
-    uint64_t h =
-        (key->from ^ key->comm << 7 ^ (uint64_t)(uint32_t)key->peer << 40) *
-        UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t h = (key->from ^ MPI__BITS(key->comm) << 7 ^
+                  (uint64_t)(uint32_t)key->peer << 40) *
+                 UINT64_C(0x9e3779b97f4a7c15);
 
     return h >> 32 ^ key->call;
 }
@@ -143,7 +144,7 @@ static int site_of(const mpi_place **out, mpi_self *self,
 
     own.from = 0;
     *out = place_find(self, &own);
-    return (*out)->collector == MPI__NONE ? -1 : 0;
+    return (*out)->is_lost ? -1 : 0;
 }
 
 /* False: its events are lost. */
@@ -157,17 +158,18 @@ static bool place_make(mpi_place *place, mpi_self *self)
         return false;
     place->verb = verb_of(&end);
     place->channel = end.channel;
-    place->comm = end.comm;
     place->communicator = end.communicator;
     place->is_sorted = end.is_sorted;
     place->rounds = end.rounds;
     if (place->key.target == MPI__PEER) {
         place->peer = end.peer;
-        return false; /* it has no collector */
+        return true;
     }
     if (end.target == MPI__SENDS || end.target == MPI__RECEIVES ||
         (end.target == MPI__FROM_ROOT && end.peer != mpi__rank))
         place->peer = end.peer;
+    if (place->key.from == 0 && end.target != MPI__JOINS)
+        return true;
     if (end.target != MPI__JOINS)
         return collector_make(place, self, &end, end.upper) == 0;
     if (place->key.from == 0)
@@ -183,12 +185,10 @@ static bool place_make(mpi_place *place, mpi_self *self)
 static void place_init(mpi_place *place, mpi_self *self,
                        const mpi_place_key *key)
 {
-    mpi_place_key own = *key;
-
     *place = lost;
-    place->key = own;
-    place->generation = atomic_load(&mpi__comm_generation);
-    if (!place_make(place, self))
+    place->key = *key;
+    place->is_lost = !place_make(place, self);
+    if (place->is_lost)
         place->collector = MPI__NONE;
 }
 
@@ -236,16 +236,6 @@ place_add(mpi_self *self, const mpi_place_key *key)
     return place;
 }
 
-/* A handle was freed since, and may be that of another communicator. */
-static void __attribute__((noinline))
-place_renew(mpi_place *place, mpi_self *self)
-{
-    if (place->comm && mpi__comm_is(place->comm, place->key.comm))
-        place->generation = atomic_load(&mpi__comm_generation);
-    else
-        place_init(place, self, &place->key);
-}
-
 static mpi_place *place_look(mpi_self *self, const mpi_place_key *key)
 {
     const mpi_places *places = &self->places;
@@ -267,17 +257,11 @@ static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
         place = place_look(self, key);
         self->places.last = place;
     }
-    if (__builtin_expect(key->comm && place != &lost &&
-                             place->generation !=
-                                 atomic_load_explicit(&mpi__comm_generation,
-                                                      memory_order_relaxed),
-                         0))
-        place_renew(place, self);
     return place;
 }
 
 const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
-                            uint64_t comm, int peer)
+                            mpi_comm *comm, int peer)
 {
     mpi_place_key key = {call->from,       comm,     peer, call->number,
                          (uint16_t)target, MPI__NONE};
@@ -285,21 +269,31 @@ const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
     return place_find(call->self, &key);
 }
 
-const mpi_place *mpi__place_of(const mpi_call *call, uint64_t comm, int peer,
+static uint32_t poster_of(const mpi_call *call, uint32_t thread)
+{
+    return thread == call->self->thread->number ? MPI__NONE : thread;
+}
+
+const mpi_place *mpi__place_of(const mpi_call *call, mpi_comm *comm, int peer,
                                uint32_t poster)
 {
-    mpi_place_key key = {
-        call->from,
-        comm,
-        peer,
-        call->number,
-        MPI__RECEIVES,
-        poster == call->self->thread->number ? MPI__NONE : poster};
+    mpi_place_key key = {call->from,   comm,          peer,
+                         call->number, MPI__RECEIVES, poster_of(call, poster)};
 
     return place_find(call->self, &key);
 }
 
-const mpi_place *mpi__peer(mpi_self *self, uint64_t comm, int peer)
+const mpi_place *mpi__place_of_channel(const mpi_call *call, mpi_target target,
+                                       mpi_comm *comm, int peer,
+                                       uint32_t poster)
+{
+    mpi_place_key key = {
+        0, comm, peer, 0, (uint16_t)target, poster_of(call, poster)};
+
+    return place_find(call->self, &key);
+}
+
+const mpi_place *mpi__peer(mpi_self *self, mpi_comm *comm, int peer)
 {
     mpi_place_key key = {
         .comm = comm, .peer = peer, .target = MPI__PEER, .poster = MPI__NONE};

@@ -34,11 +34,11 @@ eventspace_recorder *mpi__recorder;
 uint32_t mpi__rank, mpi__size;
 bool mpi__is_threaded;
 uint64_t mpi__poll_ticks;
+_Atomic bool mpi__is_on;
 _Thread_local mpi_self *mpi__self;
 _Thread_local mpi_note mpi__note;
 
 static struct {
-    _Atomic bool is_on;   /* MPI_Pcontrol may switch it off */
     _Atomic bool is_over; /* nothing is recorded any more */
     pthread_key_t ends;
     _Atomic uint32_t threads;
@@ -102,8 +102,7 @@ static mpi_self *self_make(uint64_t begin)
 
 mpi_self *__attribute__((noinline)) mpi__self_make(void)
 {
-    if (!mpi__recorder || !atomic_load(&process.is_on) ||
-        atomic_load(&process.is_over))
+    if (!mpi__recorder || atomic_load(&process.is_over))
         return NULL;
     return self_make(eventspace_ticks());
 }
@@ -188,7 +187,7 @@ static void begin(uint64_t start, int provided)
     }
     pthread_atfork(NULL, NULL, child_begins);
     atexit(self_over);
-    atomic_store(&process.is_on, true);
+    atomic_store(&mpi__is_on, true);
     self_make(start);
 }
 
@@ -199,7 +198,7 @@ static void note_init(uint16_t number, uint64_t start, int result,
     mpi_self *self = mpi__self;
 
     if (self) {
-        mpi_call call = {self, start, eventspace_ticks(), from, number};
+        mpi_call call = {self, start, eventspace_ticks(), from, number, false};
         mpi__note_local(&call, result, 0);
     }
 }
@@ -244,7 +243,7 @@ void mpi__over(const char *failure)
 {
     if (!mpi__recorder || atomic_exchange(&process.is_over, true))
         return;
-    atomic_store(&process.is_on, false);
+    atomic_store(&mpi__is_on, false);
     if (mpi__self)
         eventspace_recorder_thread_end(mpi__self->thread, eventspace_ticks());
     /* Other threads may still be about to record: the memory stays. */
@@ -287,17 +286,12 @@ EXPORT int MPI_Abort(MPI_Comm comm, int errorcode)
 }
 
 /* As the standard has it: 0 switches recording off, others on. Everything else
- * is the program's own. */
+ * is the program's own. What messages and communicators there are is followed
+ * all the time: those of later could not be told apart else. */
 EXPORT int MPI_Pcontrol(const int level, ...)
 {
     (void)mpi__from(MPI__CALL_MPI_Pcontrol, NULL);
-    if (mpi__recorder && !atomic_load(&process.is_over)) {
-        if (level != 0)
-            atomic_store(&process.is_on, true);
-        if (mpi__self)
-            mpi__self->inside = level == 0;
-        if (level == 0)
-            atomic_store(&process.is_on, false);
-    }
+    if (mpi__recorder && !atomic_load(&process.is_over))
+        atomic_store(&mpi__is_on, level != 0);
     return MPI_SUCCESS;
 }

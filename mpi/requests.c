@@ -26,7 +26,7 @@ typedef struct shard {
 static shard shards[SHARDS] = {
     [0 ... SHARDS - 1] = {.lock = PTHREAD_MUTEX_INITIALIZER}};
 
-static _Atomic uint32_t sent, posted;
+static _Atomic uint32_t ids;
 
 static uint64_t mix(uint64_t key)
 {
@@ -103,11 +103,22 @@ static bool grow(shard *s)
     return true;
 }
 
+static uint32_t id_next(void)
+{
+    uint32_t now = atomic_load_explicit(&ids, memory_order_relaxed);
+
+    if (mpi__is_threaded)
+        return atomic_fetch_add_explicit(&ids, 1, memory_order_relaxed);
+    atomic_store_explicit(&ids, now + 1, memory_order_relaxed);
+    return now;
+}
+
 void mpi__request_add(const mpi_held *held)
 {
     mpi_held own = *held;
     shard *s;
 
+    own.id = id_next();
     own.request = key_of(held->request, held->is_message);
     s = shard_lock(own.request);
     if (s->used < s->mask / 2 || grow(s)) {
@@ -152,7 +163,7 @@ void mpi__request_remove(const mpi_held *gone)
     shard *s = shard_lock(key);
     mpi_held *held = find(s, key);
 
-    if (held && held->order == gone->order && held->kind == gone->kind)
+    if (held && held->id == gone->id)
         held->kind = MPI__NOTHING;
     shard_unlock(s);
 }
@@ -168,17 +179,6 @@ void mpi__request_update(const mpi_held *changed)
         held->request = key;
     }
     shard_unlock(s);
-}
-
-static uint32_t next(_Atomic uint32_t *count)
-{
-    uint32_t now;
-
-    if (mpi__is_threaded)
-        return atomic_fetch_add_explicit(count, 1, memory_order_relaxed);
-    now = atomic_load_explicit(count, memory_order_relaxed);
-    atomic_store_explicit(count, now + 1, memory_order_relaxed);
-    return now;
 }
 
 static _Atomic int32_t open_receives;
@@ -256,14 +256,4 @@ uint32_t mpi__open(void)
     int32_t open = atomic_load_explicit(&open_receives, memory_order_relaxed);
 
     return open > 0 ? (uint32_t)open : 0;
-}
-
-uint32_t mpi__next_sent(void)
-{
-    return next(&sent);
-}
-
-uint32_t mpi__next_posted(void)
-{
-    return next(&posted);
 }

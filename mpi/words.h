@@ -23,12 +23,14 @@ typedef struct mpi_hold {
  * communicator. */
 void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
                 MPI_Comm comm);
+/* For what is about to be sent, or received. */
+void mpi__waits_for(const mpi_call *call, const mpi_held *held);
 /* For those that were started: all of them, or one. */
 void mpi__waits_for_held(const mpi_call *call, const mpi_hold *hold,
                          bool for_one);
 
-void mpi__waits_and_sends(const mpi_call *call, int peer, int tag,
-                          MPI_Comm comm, int dest, int sendtag);
+void mpi__waits_and_sends(const mpi_call *call, const mpi_held *received,
+                          const mpi_held *sent);
 /* For members of the communicator: `flags` of a note say which of them. */
 void mpi__waits_among(const mpi_call *call, mpi_target target, int root,
                       uint32_t flags, MPI_Comm comm);
@@ -52,32 +54,49 @@ void mpi__polled_held(const mpi_call *call, const mpi_hold *hold, bool for_one);
 
 /* Nobody else is concerned. */
 void mpi__note_local(const mpi_call *call, int result, int64_t bytes);
-/* A part of the call went to, or came from, this peer. */
-void mpi__note_sent(const mpi_call *call, int result, int64_t bytes, int dest,
-                    int tag, MPI_Comm comm);
+/* Says in `held` what is about to begin. */
+void mpi__begin(const mpi_call *call, mpi_held *held, mpi_request_kind kind,
+                int peer, int tag, MPI_Comm comm, bool ends);
+/* A part of the call went to this peer. */
+void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
+                    const mpi_held *held);
+/* What is known of one that began and has not ended. */
+typedef enum mpi_doubt {
+    MPI__IS_UNDER_WAY,
+    MPI__MAY_HAVE_BEEN, /* it has failed */
+    MPI__WAS_NONE,
+} mpi_doubt;
+void mpi__note_begun(const mpi_call *call, const mpi_held *held,
+                     mpi_doubt doubt);
+/* Writes down a tuple of the channel of the place. */
+void mpi__message_leave(const mpi_call *call, const mpi_place *place,
+                        eventspace_message *message);
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
                           int64_t bytes, int root, MPI_Comm comm);
 
 /* Bytes of elements of a datatype. */
 int64_t mpi__bytes(mpi_self *self, int64_t count, MPI_Datatype type);
 int mpi__comm_size(MPI_Comm comm);
+/* How many neighbors a process sends to. */
+int mpi__degree(MPI_Comm comm);
+/* Of so many. */
 int64_t mpi__bytes_of_all(mpi_self *self, const int *counts, MPI_Datatype type,
-                          MPI_Comm comm);
+                          int size);
 int64_t mpi__bytes_of_each(mpi_self *self, const int *counts,
-                           const MPI_Datatype *types, MPI_Comm comm);
+                           const MPI_Datatype *types, int size);
 #ifdef MPICH_VERSION /* large counts */
 int64_t mpi__bytes_of_all_c(mpi_self *self, const MPI_Count *counts,
-                            MPI_Datatype type, MPI_Comm comm);
+                            MPI_Datatype type, int size);
 int64_t mpi__bytes_of_each_c(mpi_self *self, const MPI_Count *counts,
-                             const MPI_Datatype *types, MPI_Comm comm);
-#define MPI__BYTES_OF_ALL(self, counts, type, comm)                            \
+                             const MPI_Datatype *types, int size);
+#define MPI__BYTES_OF_ALL(self, counts, type, size)                            \
     _Generic((counts), const MPI_Count *                                       \
              : mpi__bytes_of_all_c, default                                    \
-             : mpi__bytes_of_all)(self, (const void *)(counts), type, comm)
-#define MPI__BYTES_OF_EACH(self, counts, types, comm)                          \
+             : mpi__bytes_of_all)(self, (const void *)(counts), type, size)
+#define MPI__BYTES_OF_EACH(self, counts, types, size)                          \
     _Generic((counts), const MPI_Count *                                       \
              : mpi__bytes_of_each_c, default                                   \
-             : mpi__bytes_of_each)(self, (const void *)(counts), types, comm)
+             : mpi__bytes_of_each)(self, (const void *)(counts), types, size)
 #else
 #define MPI__BYTES_OF_ALL mpi__bytes_of_all
 #define MPI__BYTES_OF_EACH mpi__bytes_of_each
@@ -103,6 +122,7 @@ typedef enum mpi_coming {
 void mpi__begun(const mpi_call *call, int result, int64_t bytes,
                 mpi_coming coming, int root, MPI_Comm comm,
                 MPI_Request request);
+void mpi__starts(const mpi_call *call, mpi_hold *hold);
 void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
                      const MPI_Request *requests);
 /* Those with these indexes have completed; NULL: all of them. `statuses` are
@@ -113,8 +133,10 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
 void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
                         const MPI_Status *status);
 
-void mpi__note_probed(const mpi_call *call, int result, MPI_Message message,
-                      MPI_Comm comm, const MPI_Status *status);
+/* `held`: as it began; `flag`: there is one. */
+void mpi__note_probed(const mpi_call *call, int result, bool flag,
+                      MPI_Message message, mpi_held *held,
+                      const MPI_Status *status);
 void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold);
 void mpi__cancelled(mpi_self *self, MPI_Request request);
 void mpi__type_freed(void);
@@ -137,6 +159,30 @@ void mpi__type_freed(void);
 #define BEFORE_bytes_in(buffer, count, type)
 #define AFTER_bytes_in(buffer, count, type)                                    \
     MPI__NOTE_LOCAL(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type));
+/* Of what several get: all, or so many. */
+#define BEFORE_bytes_all(buffer, count, type, comm)
+#define AFTER_bytes_all(buffer, count, type, comm)                             \
+    MPI__NOTE_LOCAL(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type) *          \
+                    mpi__comm_size(comm));
+#define BEFORE_bytes_v(buffer, counts, type, size)
+#define AFTER_bytes_v(buffer, counts, type, size)                              \
+    MPI__NOTE_LOCAL(                                                           \
+        (const void *)(buffer) == MPI_IN_PLACE                                 \
+            ? 0                                                                \
+            : MPI__BYTES_OF_ALL(this_call.self, counts, type, size));
+#define BEFORE_bytes_w(buffer, counts, types, size)
+#define AFTER_bytes_w(buffer, counts, types, size)                             \
+    MPI__NOTE_LOCAL(                                                           \
+        (const void *)(buffer) == MPI_IN_PLACE                                 \
+            ? 0                                                                \
+            : MPI__BYTES_OF_EACH(this_call.self, counts, types, size));
+#define BEFORE_bytes_neighbors(count, type, comm)
+#define AFTER_bytes_neighbors(count, type, comm)                               \
+    MPI__NOTE_LOCAL(MPI__BYTES(count, type) * mpi__degree(comm));
+#define BEFORE_bytes_rooted(buffer, count, type, root)
+#define AFTER_bytes_rooted(buffer, count, type, root)                          \
+    MPI__NOTE_LOCAL(                                                           \
+        (root) < 0 ? 0 : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type));
 #define BEFORE_io(count, type)
 #define AFTER_io(count, type) MPI__NOTE_LOCAL(MPI__BYTES(count, type));
 #define BEFORE_rma(count, type, target, window)
@@ -151,83 +197,75 @@ void mpi__type_freed(void);
     if (is_on)                                                                 \
         mpi__waits(&this_call, target, peer, tag, comm);
 
+#define MPI__SENDING(dest, tag, comm)                                          \
+    mpi_held own_sent = {0};                                                   \
+    if (is_on)                                                                 \
+        mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);
 #define BEFORE_send(count, type, dest, tag, comm)                              \
-    MPI__WAITS(MPI__SENDS, dest, tag, comm)
+    MPI__SENDING(dest, tag, comm)                                              \
+    if (is_on)                                                                 \
+        mpi__waits_for(&this_call, &own_sent);
 #define AFTER_send(count, type, dest, tag, comm)                               \
-    mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), dest, tag,    \
-                   comm);
-#define BEFORE_isend(count, type, dest, tag, comm, request)
-#define AFTER_isend(count, type, dest, its_tag, its_comm, request)             \
-    mpi__sending(&this_call, outcome, MPI__BYTES(count, type),                 \
-                 &((mpi_held){.kind = MPI__SEND,                               \
-                              .is_active = true,                               \
-                              .peer = dest,                                    \
-                              .tag = its_tag,                                  \
-                              .comm = its_comm,                                \
-                              .order = mpi__next_posted()}),                   \
+    mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), &own_sent);
+#define BEFORE_isend(count, type, dest, tag, comm, request)                    \
+    MPI__SENDING(dest, tag, comm)
+#define AFTER_isend(count, type, dest, tag, comm, request)                     \
+    mpi__sending(&this_call, outcome, MPI__BYTES(count, type), &own_sent,      \
                  *(request));
-#define BEFORE_ibsend(count, type, dest, tag, comm, request)
+#define BEFORE_ibsend(count, type, dest, tag, comm, request)                   \
+    MPI__SENDING(dest, tag, comm)
 #define AFTER_ibsend(count, type, dest, tag, comm, request)                    \
     AFTER_send(count, type, dest, tag, comm)
 
-#define MPI__POSTED(with, its_tag, its_comm)                                   \
-    ((mpi_held){.kind = MPI__RECEIVE,                                          \
-                .is_active = true,                                             \
-                .peer = with,                                                  \
-                .tag = its_tag,                                                \
-                .comm = its_comm,                                              \
-                .order = mpi__next_posted(),                                   \
-                .thread = this_call.self->thread->number})
+#define MPI__RECEIVING(source, tag, comm, ends)                                \
+    mpi_held own_held = {0};                                                   \
+    if (is_on)                                                                 \
+        mpi__begin(&this_call, &own_held, MPI__RECEIVE, source, tag, comm,     \
+                   ends);
 #define MPI__OWN_STATUS(status)                                                \
     MPI_Status own_status;                                                     \
     if (is_on && (status) == MPI_STATUS_IGNORE)                                \
         status = &own_status;
 
 #define BEFORE_recv(count, type, source, tag, comm, status)                    \
-    mpi_held own_held = {0};                                                   \
     MPI__OWN_STATUS(status)                                                    \
+    MPI__RECEIVING(source, tag, comm, true)                                    \
     if (is_on)                                                                 \
-        own_held = MPI__POSTED(source, tag, comm);                             \
-    MPI__WAITS(MPI__RECEIVES, source, tag, comm)
+        mpi__waits_for(&this_call, &own_held);
 #define AFTER_recv(count, type, source, tag, comm, status)                     \
     mpi__note_received(&this_call, outcome, &own_held, status);
 
 #define BEFORE_sendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
                         status)                                                \
-    mpi_held own_held = {0};                                                   \
     MPI__OWN_STATUS(status)                                                    \
-    if (is_on) {                                                               \
-        own_held = MPI__POSTED(source, recvtag, comm);                         \
-        mpi__waits_and_sends(&this_call, source, recvtag, comm, dest,          \
-                             sendtag);                                         \
-    }
+    MPI__SENDING(dest, sendtag, comm)                                          \
+    MPI__RECEIVING(source, recvtag, comm, true)                                \
+    if (is_on)                                                                 \
+        mpi__waits_and_sends(&this_call, &own_held, &own_sent);
 #define AFTER_sendrecv(count, type, dest, sendtag, source, recvtag, comm,      \
                        status)                                                 \
     AFTER_send(count, type, dest, sendtag, comm)                               \
         AFTER_recv(count, type, source, recvtag, comm, status)
 
 #define BEFORE_irecv(count, type, source, tag, comm, request)                  \
-    mpi_held own_held = {0};                                                   \
-    if (is_on)                                                                 \
-        own_held = MPI__POSTED(source, tag, comm);
+    MPI__RECEIVING(source, tag, comm, false)
 #define AFTER_irecv(count, type, source, tag, comm, request)                   \
     mpi__started(&this_call, outcome, &own_held, *(request));
 #define BEFORE_isendrecv(count, type, dest, sendtag, source, recvtag, comm,    \
                          request)                                              \
+    MPI__SENDING(dest, sendtag, comm)                                          \
     BEFORE_irecv(count, type, source, recvtag, comm, request)
 #define AFTER_isendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
                         request)                                               \
     AFTER_send(count, type, dest, sendtag, comm)                               \
         AFTER_irecv(count, type, source, recvtag, comm, request)
 
-/* Their order tells them from those that have had the same handle. */
 #define MPI__PERSISTENT(what, with, its_tag, its_comm, its_bytes)              \
     ((mpi_held){.kind = what,                                                  \
                 .is_persistent = true,                                         \
                 .peer = with,                                                  \
                 .tag = its_tag,                                                \
-                .comm = its_comm,                                              \
-                .order = mpi__next_posted(),                                   \
+                .comm = mpi__comm_of(this_call.self, its_comm),                \
                 .bytes = its_bytes})
 #define BEFORE_send_init(count, type, dest, tag, comm, request)
 #define AFTER_send_init(count, type, dest, tag, comm, request)                 \
@@ -253,10 +291,14 @@ void mpi__type_freed(void);
     own_hold.some = false;                                                     \
     if (is_on)                                                                 \
         mpi__hold(&own_hold, this_call.self, how_many, requests);
-#define BEFORE_start(request) MPI__HOLD(1, request)
+#define MPI__STARTS(count, requests)                                           \
+    MPI__HOLD(count, requests)                                                 \
+    if (is_on)                                                                 \
+        mpi__starts(&this_call, &own_hold);
+#define BEFORE_start(request) MPI__STARTS(1, request)
 #define AFTER_start(request)                                                   \
     mpi__note_start(&this_call, outcome, &own_hold, request);
-#define BEFORE_startall(count, requests) MPI__HOLD(count, requests)
+#define BEFORE_startall(count, requests) MPI__STARTS(count, requests)
 #define AFTER_startall(count, requests)                                        \
     mpi__note_start(&this_call, outcome, &own_hold, requests);
 
@@ -265,18 +307,19 @@ void mpi__type_freed(void);
 #define AFTER_probe(source, tag, comm) MPI__NOTE_LOCAL(0);
 #define BEFORE_mprobe(source, tag, comm, message, status)                      \
     MPI__OWN_STATUS(status)                                                    \
-    MPI__WAITS(MPI__RECEIVES, source, tag, comm)
+    MPI__RECEIVING(source, tag, comm, false)                                   \
+    if (is_on)                                                                 \
+        mpi__waits_for(&this_call, &own_held);
 #define AFTER_mprobe(source, tag, comm, message, status)                       \
-    mpi__note_probed(&this_call, outcome, *(message), comm, status);
+    mpi__note_probed(&this_call, outcome, true, *(message), &own_held, status);
 #define BEFORE_improbe(source, tag, comm, flag, message, status)               \
-    MPI__OWN_STATUS(status)
+    MPI__OWN_STATUS(status)                                                    \
+    MPI__RECEIVING(source, tag, comm, false)
 #define AFTER_improbe(source, tag, comm, flag, message, status)                \
-    if (outcome == MPI_SUCCESS && *(flag))                                     \
-        mpi__note_probed(&this_call, outcome, *(message), comm, status);       \
-    else {                                                                     \
-        MPI__NOTE_LOCAL(0);                                                    \
-        mpi__polled(&this_call, source, tag, comm);                            \
-    }
+    mpi__note_probed(&this_call, outcome, *(flag), *(message), &own_held,      \
+                     status);                                                  \
+    if (outcome == MPI_SUCCESS && !*(flag))                                    \
+        mpi__polled(&this_call, source, tag, comm);
 #define BEFORE_iprobe(source, tag, comm, flag)
 #define AFTER_iprobe(source, tag, comm, flag)                                  \
     MPI__NOTE_LOCAL(0);                                                        \
@@ -425,24 +468,25 @@ void mpi__type_freed(void);
 #define BEFORE_alltoallv(buffer, counts, type, comm)                           \
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_alltoallv(buffer, counts, type, comm)                            \
-    MPI__NOTE_JOINED(                                                          \
-        (buffer) == MPI_IN_PLACE                                               \
-            ? 0                                                                \
-            : MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),           \
-        comm)
+    MPI__NOTE_JOINED((buffer) == MPI_IN_PLACE                                  \
+                         ? 0                                                   \
+                         : MPI__BYTES_OF_ALL(this_call.self, counts, type,     \
+                                             mpi__comm_size(comm)),            \
+                     comm)
 #define BEFORE_alltoallw(buffer, counts, types, comm)                          \
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_alltoallw(buffer, counts, types, comm)                           \
-    MPI__NOTE_JOINED(                                                          \
-        (buffer) == MPI_IN_PLACE                                               \
-            ? 0                                                                \
-            : MPI__BYTES_OF_EACH(this_call.self, counts, types, comm),         \
-        comm)
+    MPI__NOTE_JOINED((buffer) == MPI_IN_PLACE                                  \
+                         ? 0                                                   \
+                         : MPI__BYTES_OF_EACH(this_call.self, counts, types,   \
+                                              mpi__comm_size(comm)),           \
+                     comm)
 #define BEFORE_reduce_scatter(counts, type, comm)                              \
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_reduce_scatter(counts, type, comm)                               \
-    MPI__NOTE_JOINED(MPI__BYTES_OF_ALL(this_call.self, counts, type, comm),    \
-                     comm)
+    MPI__NOTE_JOINED(                                                          \
+        MPI__BYTES_OF_ALL(this_call.self, counts, type, mpi__comm_size(comm)), \
+        comm)
 #define BEFORE_reduce_scatter_block(count, type, comm)                         \
     MPI__WAITS(MPI__JOINS, 0, 0, comm)
 #define AFTER_reduce_scatter_block(count, type, comm)                          \
@@ -461,6 +505,25 @@ void mpi__type_freed(void);
 #define AFTER_begin_in(buffer, count, type, comm, request)                     \
     MPI__BEGUN(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type), MPI__COME_ALL, \
                0, comm, request)
+#define BEFORE_begin_all(buffer, count, type, comm, request)
+#define AFTER_begin_all(buffer, count, type, comm, request)                    \
+    MPI__BEGUN(MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type) *               \
+                   mpi__comm_size(comm),                                       \
+               MPI__COME_ALL, 0, comm, request)
+#define BEFORE_begin_v(buffer, counts, type, comm, request)
+#define AFTER_begin_v(buffer, counts, type, comm, request)                     \
+    MPI__BEGUN((const void *)(buffer) == MPI_IN_PLACE                          \
+                   ? 0                                                         \
+                   : MPI__BYTES_OF_ALL(this_call.self, counts, type,           \
+                                       mpi__comm_size(comm)),                  \
+               MPI__COME_ALL, 0, comm, request)
+#define BEFORE_begin_w(buffer, counts, types, comm, request)
+#define AFTER_begin_w(buffer, counts, types, comm, request)                    \
+    MPI__BEGUN((const void *)(buffer) == MPI_IN_PLACE                          \
+                   ? 0                                                         \
+                   : MPI__BYTES_OF_EACH(this_call.self, counts, types,         \
+                                        mpi__comm_size(comm)),                 \
+               MPI__COME_ALL, 0, comm, request)
 #define BEFORE_begin_scan(count, type, comm, request)
 #define AFTER_begin_scan(count, type, comm, request)                           \
     MPI__BEGUN(MPI__BYTES(count, type), MPI__COME_SCAN, 0, comm, request)
@@ -468,11 +531,8 @@ void mpi__type_freed(void);
 #define AFTER_begin_bcast(count, type, root, comm, request)                    \
     MPI__BEGUN((root) < 0 ? 0 : MPI__BYTES(count, type), MPI__COME_FROM_ROOT,  \
                root, comm, request)
-#define BEFORE_begin_scatter(root, comm, request)
-#define AFTER_begin_scatter(root, comm, request)                               \
-    MPI__BEGUN(0, MPI__COME_FROM_ROOT, root, comm, request)
-#define BEFORE_begin_scatter_in(buffer, count, type, root, comm, request)
-#define AFTER_begin_scatter_in(buffer, count, type, root, comm, request)       \
+#define BEFORE_begin_scatter(buffer, count, type, root, comm, request)
+#define AFTER_begin_scatter(buffer, count, type, root, comm, request)          \
     MPI__BEGUN((root) < 0 ? 0                                                  \
                           : MPI__BYTES_UNLESS_IN_PLACE(buffer, count, type),   \
                MPI__COME_FROM_ROOT, root, comm, request)
@@ -504,7 +564,7 @@ void mpi__type_freed(void);
     MPI__WAITS_FOR_EACH(own_window)
 #define AFTER_window_free(window)                                              \
     MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, own_window);                        \
-    mpi__comm_freed(MPI__BITS(own_window));
+    mpi__comm_freed(own_window);
 #define BEFORE_window_start(group)                                             \
     if (is_on) {                                                               \
         uint32_t ranks[MPI__GROUP];                                            \
@@ -530,6 +590,11 @@ void mpi__type_freed(void);
     if (outcome == MPI_SUCCESS)                                                \
         mpi__comm_made(parent, *(made));                                       \
     MPI__NOTE_JOINED(0, parent)
+#define BEFORE_comm_idup(parent, made)
+#define AFTER_comm_idup(parent, made)                                          \
+    if (outcome == MPI_SUCCESS)                                                \
+        mpi__comm_made(parent, *(made));                                       \
+    MPI__NOTE_LOCAL(0);
 #define BEFORE_comm_group(parent, group, tag, made)
 #define AFTER_comm_group(parent, group, tag, made)                             \
     if (outcome == MPI_SUCCESS)                                                \
@@ -545,10 +610,10 @@ void mpi__type_freed(void);
     if (outcome == MPI_SUCCESS)                                                \
         mpi__comm_tagged(MPI_COMM_NULL, "inter", tag, *(made));                \
     MPI__NOTE_LOCAL(0);
-#define BEFORE_comm_free(comm) uint64_t own_handle = MPI__BITS(*(comm));
-#define AFTER_comm_free(comm)                                                  \
-    mpi__comm_freed(own_handle);                                               \
-    MPI__NOTE_LOCAL(0);
+#define BEFORE_comm_free(comm)                                                 \
+    if (is_on)                                                                 \
+        mpi__comm_freed(*(comm));
+#define AFTER_comm_free(comm) MPI__NOTE_LOCAL(0);
 #define BEFORE_comm_name(comm, name)
 #define AFTER_comm_name(comm, name) MPI__NOTE_LOCAL(0);
 #define BEFORE_type_free(type)

@@ -11,7 +11,12 @@
  * message of a channel with a tag that was sent is the n-th that was received,
  * whatever the order in which receives end: both have the ordinal n, from 0.
  * Who cannot tell which one it is says EVENTSPACE_MESSAGE_UNKNOWN: then nobody
- * may take it for another's counterpart. */
+ * may take it for another's counterpart.
+ *
+ * Of a process that is killed, or goes on, it must be known which sends and
+ * receives have begun before those that are there and have not ended: for these
+ * there is a tuple of their own, before that of the first that overtook them.
+ */
 #ifndef EVENTSPACE_MESSAGE_H
 #define EVENTSPACE_MESSAGE_H
 
@@ -28,9 +33,23 @@
  * that was sent earlier, whatever the order in which they end.) */
 #define EVENTSPACE_MESSAGE_COUNTED 0x100
 
+/* Added to the kind of an end while which the program had switched recording
+ * off: it has no trace tuple, and says only that it is one of the order. */
+#define EVENTSPACE_MESSAGE_HIDDEN 0x200
+
+/* Tag of a receive that takes any. */
+#define EVENTSPACE_MESSAGE_ANY_TAG (-1)
+
 typedef enum eventspace_message_kind {
     EVENTSPACE_MESSAGE_SENT,
     EVENTSPACE_MESSAGE_RECEIVED,
+    EVENTSPACE_MESSAGE_SENDING,   /* has begun; its end, if there is one, has
+                                     the same `ordinal`. `status` other than 0:
+                                     it has failed, and may have been sent */
+    EVENTSPACE_MESSAGE_POSTED,    /* likewise. Its channel may be one from
+                                     anybody */
+    EVENTSPACE_MESSAGE_WITHDRAWN, /* a receive that was posted and has taken
+                                     none */
     EVENTSPACE_MESSAGE_KINDS
 } eventspace_message_kind;
 

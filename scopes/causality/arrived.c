@@ -12,7 +12,7 @@
 #include "pastset/status.h"
 #include "paths/engine/executor.h"
 #include "scopes/causality/in_flight_internal.h"
-#include "scopes/reading/messages.h"
+#include "scopes/reading/reading_internal.h"
 
 #define BLOCK 1024
 
@@ -55,8 +55,12 @@ static int lots_take(scopes_arrived *a, scopes_messages *messages,
 {
     scopes_message_end end;
 
-    while (scopes_messages_next(messages, thread, &end)) {
-        lot *more = pastset_array_grow(a->lots, a->lot_count, sizeof(*more));
+    while (scopes__messages_next(messages, thread, &end)) {
+        lot *more;
+        if (end.kind != EVENTSPACE_MESSAGE_SENT &&
+            end.kind != EVENTSPACE_MESSAGE_RECEIVED)
+            continue;
+        more = pastset_array_grow(a->lots, a->lot_count, sizeof(*more));
         if (!more)
             return no_memory();
         a->lots = more;

@@ -33,8 +33,12 @@ static int find_of(finding *f, uint32_t thread)
     uint32_t node = topology->threads[thread];
     scopes_message_end end;
 
-    while (scopes_messages_next(f->messages, thread, &end)) {
-        found *more = scopes__array_grow(f->all, f->count, sizeof(*more));
+    while (scopes__messages_next(f->messages, thread, &end)) {
+        found *more;
+        if (end.kind != EVENTSPACE_MESSAGE_SENT &&
+            end.kind != EVENTSPACE_MESSAGE_RECEIVED)
+            continue;
+        more = scopes__array_grow(f->all, f->count, sizeof(*more));
         if (!more)
             return no_room();
         f->all = more;
@@ -88,7 +92,9 @@ static int by_time(const void *left, const void *right)
 
 static void take(scopes_message_pair *pair, const found *f)
 {
-    if (f->end.is_received) {
+    if (f->end.is_hidden) {
+        pair->is_half = true;
+    } else if (f->end.is_received) {
         pair->received = &f->end;
         pair->received_ns = f->at_ns;
     } else {
@@ -103,11 +109,12 @@ static int pair_all(scopes_message_pairs *pairs, const finding *f)
     if (!pairs->items)
         return no_room();
     for (size_t i = 0; i < f->count; i++) {
-        scopes_message_pair *pair = &pairs->items[pairs->count++];
+        scopes_message_pair *pair = &pairs->items[pairs->count];
         *pair = (scopes_message_pair){0};
         take(pair, &f->all[i]);
         if (i + 1 < f->count && are_one(&f->all[i], &f->all[i + 1]))
             take(pair, &f->all[++i]);
+        pairs->count += pair->sent || pair->received;
     }
     if (pairs->count)
         qsort(pairs->items, pairs->count, sizeof(*pairs->items), by_time);
@@ -171,6 +178,8 @@ const char *scopes_message_pair_fault(const scopes_message_pair *pair)
 {
     if (scopes_message_pair_key(pair)->ordinal == EVENTSPACE_MESSAGE_UNKNOWN)
         return "ambiguous";
+    if (pair->is_half)
+        return "other end not recorded";
     if (!pair->received)
         return "not received";
     if (!pair->sent)

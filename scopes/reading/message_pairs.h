@@ -13,6 +13,7 @@
 typedef struct scopes_message_pair {
     const scopes_message_end *sent, *received;
     int64_t sent_ns, received_ns; /* of ends that are there */
+    bool is_half; /* there was another end, whose call was not recorded */
 } scopes_message_pair;
 
 typedef struct scopes_message_pairs {
@@ -39,7 +40,8 @@ const char *scopes_message_pair_communicator(const scopes_message_pairs *pairs,
                                              const scopes_message_pair *pair);
 
 /* What is to be said of one whose ends do not agree: "not received", "not
- * sent", "lengths differ", or "ambiguous", where an end does not know which
+ * sent", "lengths differ", "other end not recorded", as the program had
+ * switched recording off, or "ambiguous", where an end does not know which
  * message it is of. NULL: nothing. */
 const char *scopes_message_pair_fault(const scopes_message_pair *pair);
 

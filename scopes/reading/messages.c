@@ -27,7 +27,9 @@ typedef struct communicator {
 } communicator;
 
 typedef struct channel {
-    uint32_t id, communicator, from, to;
+    uint32_t id, communicator;
+    uint32_t from; /* PATHS_NONE: anybody */
+    uint32_t to;
     uint32_t posted_by; /* PATHS_NONE: the thread whose tuple it is */
 } channel;
 
@@ -42,7 +44,10 @@ typedef struct ends {
     pastset_cursor cursor;
     eventspace_message *block;
     size_t at, count;
-    bool has_gaps;  /* the process could not write all of them */
+    uint64_t until; /* tuple; when it was opened there were no more */
+    bool is_bounded;
+    bool has_gaps;  /* the process could not write all of them, or some are
+                       damaged */
     uint32_t given; /* how many ends that are right */
     uint32_t
         *numbers; /* by those: the ordinals; NULL: as they say themselves */
@@ -117,6 +122,16 @@ static bool thread_parse(const scopes_messages *m,
     return true;
 }
 
+static bool from_parse(const scopes_messages *m,
+                       const eventspace_definition *defined, uint32_t *out)
+{
+    const char *text = eventspace_definition_get(defined, "from");
+
+    *out = PATHS_NONE;
+    return (text && strcmp(text, "any") == 0) ||
+           thread_parse(m, defined, "from", out);
+}
+
 static int channel_take(scopes_messages *m, size_t process,
                         const eventspace_definition *defined)
 {
@@ -127,7 +142,7 @@ static int channel_take(scopes_messages *m, size_t process,
     channel *more;
     int err;
 
-    if (!thread_parse(m, defined, "from", &c.from) ||
+    if (!from_parse(m, defined, &c.from) ||
         !thread_parse(m, defined, "to", &c.to))
         return 0; /* its ends are damaged */
     if (!thread_parse(m, defined, "posted_by", &c.posted_by))
@@ -187,6 +202,7 @@ static int thread_look(scopes_messages *m, uint32_t thread)
     }
     pastset_element_ledger(e->element, &ledger);
     e->has_gaps = ledger.refused > 0;
+    e->until = ledger.written;
     e->block = calloc(BLOCK, sizeof(*e->block));
     return e->block ? 0 : no_memory();
 }
@@ -267,8 +283,19 @@ static const eventspace_message *tuple_next(scopes_messages *m, ends *e)
         err = pastset_read_many(e->element, &e->cursor, e->block, BLOCK,
                                 &e->count);
         m->damaged += e->cursor.lost - lost;
+        e->has_gaps |= e->cursor.lost != lost;
     }
-    return e->at < e->count ? &e->block[e->at++] : NULL;
+    if (e->at == e->count ||
+        (e->is_bounded && e->cursor.next - (e->count - e->at) >= e->until))
+        return NULL;
+    return &e->block[e->at++];
+}
+
+static bool has_begun(uint16_t kind)
+{
+    return kind == EVENTSPACE_MESSAGE_SENDING ||
+           kind == EVENTSPACE_MESSAGE_POSTED ||
+           kind == EVENTSPACE_MESSAGE_WITHDRAWN;
 }
 
 /* False: it is none that this thread can have. */
@@ -280,18 +307,24 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     const channel wanted = {.id = tuple->channel}, *c = NULL;
     const eventspace_definition *operation =
         eventspace_run_own_of(m->run, process, tuple->operation);
-    uint16_t kind = tuple->kind & (uint16_t)~EVENTSPACE_MESSAGE_COUNTED;
-    bool is_received = kind == EVENTSPACE_MESSAGE_RECEIVED;
+    uint16_t kind = tuple->kind & (uint16_t) ~(EVENTSPACE_MESSAGE_COUNTED |
+                                               EVENTSPACE_MESSAGE_HIDDEN);
+    bool is_received = kind == EVENTSPACE_MESSAGE_RECEIVED ||
+                       kind == EVENTSPACE_MESSAGE_POSTED ||
+                       kind == EVENTSPACE_MESSAGE_WITHDRAWN;
 
     if (own->count)
         c = bsearch(&wanted, own->items, own->count, sizeof(wanted),
                     compare_channels);
     if (!c || kind >= EVENTSPACE_MESSAGE_KINDS ||
+        (c->from == PATHS_NONE && !has_begun(kind)) ||
         process_of(m, is_received ? c->to : c->from) != process)
         return false;
     *out = (scopes_message_end){
         .key = {c->communicator, c->from, c->to, tuple->tag, tuple->ordinal},
+        .kind = kind,
         .is_received = is_received,
+        .is_hidden = (tuple->kind & EVENTSPACE_MESSAGE_HIDDEN) != 0,
         .counted_by = PATHS_NONE,
         .thread = thread,
         .call = tuple->call,
@@ -307,23 +340,40 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
     return true;
 }
 
-bool scopes_messages_next(scopes_messages *m, uint32_t thread,
-                          scopes_message_end *out)
+static void number_give(ends *e, scopes_message_end *out)
+{
+    if (has_begun(out->kind))
+        return;
+    if (e->numbers && out->counted_by != PATHS_NONE)
+        out->key.ordinal = e->given < e->numbers[0]
+                               ? e->numbers[1 + e->given]
+                               : EVENTSPACE_MESSAGE_UNKNOWN;
+    e->given++;
+}
+
+bool scopes__messages_next(scopes_messages *m, uint32_t thread,
+                           scopes_message_end *out)
 {
     ends *e = &m->threads[thread];
     const eventspace_message *tuple;
 
     while ((tuple = tuple_next(m, e))) {
         if (end_make(m, thread, tuple, out)) {
-            if (e->numbers && out->counted_by != PATHS_NONE)
-                out->key.ordinal = e->given < e->numbers[0]
-                                       ? e->numbers[1 + e->given]
-                                       : EVENTSPACE_MESSAGE_UNKNOWN;
-            e->given++;
+            number_give(e, out);
             return true;
         }
         m->damaged++;
+        e->has_gaps = true;
     }
+    return false;
+}
+
+bool scopes_messages_next(scopes_messages *m, uint32_t thread,
+                          scopes_message_end *out)
+{
+    while (scopes__messages_next(m, thread, out))
+        if (!has_begun(out->kind) && !out->is_hidden)
+            return true;
     return false;
 }
 
@@ -366,6 +416,7 @@ void scopes__messages_rewind(scopes_messages *m)
         e->cursor = (pastset_cursor){0};
         e->at = e->count = 0;
         e->given = 0;
+        e->is_bounded = true;
     }
     m->damaged = 0;
 }

@@ -4,7 +4,8 @@
  * Processes say of each end which channel it went by, with which tag, and its
  * number among those (eventspace/collect/message.h). Two ends that agree in all
  * of that are one message; so nothing has to be guessed, and what was sent and
- * not received is there, too.
+ * not received is there, too. While a run goes on, what is there is that of the
+ * moment at which it was opened.
  *
  * Threads:   one.
  * Ownership: what is given is the caller's; texts are the run's or theirs. */
@@ -29,7 +30,9 @@ typedef struct scopes_message_key {
 /* One end, as its thread has it. */
 typedef struct scopes_message_end {
     scopes_message_key key;
+    uint16_t kind; /* eventspace_message_kind */
     bool is_received;
+    bool is_hidden;        /* its call was not recorded */
     uint32_t counted_by;   /* the thread in whose order it is, where its process
                               has only counted it (message.h); PATHS_NONE */
     uint32_t thread, call; /* `sequence` of the thread's operation */
@@ -47,9 +50,9 @@ int scopes_messages_open(scopes_messages **out, const eventspace_run *run,
 /* NULL is allowed. */
 void scopes_messages_close(scopes_messages *messages);
 
-/* The next end of a thread, in the order of its calls; false: there are no
- * more. What a damaged file has of channels that nobody has defined, or that
- * are another thread's, is counted and left out. */
+/* The next end of a thread whose call was recorded, in the order of its calls;
+ * false: there are no more. What a damaged file has of channels that nobody has
+ * defined, or that are another thread's, is counted and left out. */
 bool scopes_messages_next(scopes_messages *messages, uint32_t thread,
                           scopes_message_end *out);
 

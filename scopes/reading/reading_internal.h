@@ -38,10 +38,15 @@ void scopes__cursor_borrow(scopes_cursor *cursor);
 /* As scopes_messages_open, but ends that were only counted are as they are. */
 int scopes__messages_make(scopes_messages **out, const eventspace_run *run,
                           const scopes_topology *topology);
+/* As scopes_messages_next, but also what is hidden, and what has only begun;
+ * there, `key.from` PATHS_NONE is anybody. */
+bool scopes__messages_next(scopes_messages *messages, uint32_t thread,
+                           scopes_message_end *out);
 /* How many ends were left out so far. */
 uint64_t scopes__messages_damaged(const scopes_messages *messages);
 
-/* Whether a thread's process could not write down all of its ends. */
+/* Whether a thread's process could not write down all of its ends, or some of
+ * them were left out so far. */
 bool scopes__messages_has_gaps(const scopes_messages *messages,
                                uint32_t thread);
 /* Makes room for an ordinal for each end that was read, and says one. Errors:
@@ -49,7 +54,8 @@ bool scopes__messages_has_gaps(const scopes_messages *messages,
 int scopes__messages_numbers_make(scopes_messages *messages);
 void scopes__messages_number(scopes_messages *messages, uint32_t thread,
                              uint32_t index, uint32_t ordinal);
-/* To the first end of each thread. */
+/* To the first end of each thread; those that were there when it was made are
+ * given again. */
 void scopes__messages_rewind(scopes_messages *messages);
 
 /* --- event_table.c --- */

@@ -1,20 +1,27 @@
 // counted.mjs - whether a run has each call and message that a program, or
 // counter.c in its stead, has counted.
 //
-// FOLDER/RANK.counts has a line for each name of a call ("call NAME COUNT"), for
-// bytes of collectives ("bytes NAME BYTES"), and for each peer ("sent PEER
+// FOLDER/RANK.counts has a line for each name of a call ("call NAME COUNT", or
+// "call NAME COUNT BYTES", where -1 are not counted), for bytes of collectives
+// ("bytes NAME BYTES"), and for each peer ("sent PEER
 // MESSAGES BYTES", "received PEER MESSAGES BYTES").
 import assert from 'node:assert/strict';
 import {readFileSync} from 'fs';
 import {join} from 'path';
 import {sql} from './support.mjs';
 
+function add(own, kind, what, numbers) {
+  own[kind][what] = kind === 'call' ? numbers.slice(0, 1) : numbers;
+  if (kind === 'call' && numbers[1] >= 0)
+    own.bytes[what] = [numbers[1]];
+}
+
 export function counted(logs, rank) {
   const own = {call: {}, bytes: {}, sent: {}, received: {}};
   const text = readFileSync(join(logs, `${rank}.counts`), 'utf8').trim();
   for (const [kind, what, ...numbers] of text.split('\n').map(l => l.split(' ')))
-    if (numbers.some(number => number !== '0'))
-      own[kind][what] = numbers.map(Number);
+    if (numbers.some(number => Number(number) > 0))
+      add(own, kind, what, numbers.map(Number));
   return own;
 }
 

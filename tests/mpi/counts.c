@@ -3,58 +3,20 @@
  *
  *     counts FOLDER
  *
- * FOLDER/RANK.counts has a line for each name of a call ("call NAME COUNT"),
- * and for each peer ("sent PEER MESSAGES BYTES", "received PEER MESSAGES
- * BYTES"). On its output is only what does not depend on who was faster. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * Which it has made is in FOLDER (counting.h). On its output is only what does
+ * not depend on who was faster. */
 #include <unistd.h>
 
-enum { CALLS = 700, PEERS = 16, TAG = 7 };
+#include "counting.h"
 
-static struct {
-    const char *name;
-    long count;
-} calls[CALLS];
-static struct {
-    long messages, bytes;
-} sent[PEERS], received[PEERS];
-static int rank, size, to, from;
-static const char *folder;
+enum { TAG = 7 };
+
 static long sum; /* of all that was received */
 
-static void done(const char *name, int result)
-{
-    int i = 0;
-
-    if (result != MPI_SUCCESS) {
-        fprintf(stderr, "%s: %d\n", name, result);
-        MPI_Abort(MPI_COMM_WORLD, 1);
-    }
-    while (calls[i].name && strcmp(calls[i].name, name) != 0)
-        i++;
-    calls[i].name = name;
-    calls[i].count++;
-}
-
-#define DO(name, ...) done(#name, name(__VA_ARGS__))
+#define DO(name, ...) done_with(#name, name(__VA_ARGS__), -1)
 #define WAIT(request) DO(MPI_Wait, request, MPI_STATUS_IGNORE)
 #define SENT(count) note_sent(to, (count) * (long)sizeof(int))
 #define RECEIVED(count) note_received(from, (count) * (long)sizeof(int))
-
-static void note_sent(int peer, long bytes)
-{
-    sent[peer].messages++;
-    sent[peer].bytes += bytes;
-}
-
-static void note_received(int peer, long bytes)
-{
-    received[peer].messages++;
-    received[peer].bytes += bytes;
-}
 
 static int x[64], y[64], z[64], w[64];
 
@@ -955,27 +917,6 @@ static void files(void)
     if (rank == 0)
         DO(MPI_File_delete, name, MPI_INFO_NULL);
     add(y, 6);
-}
-
-/* --- */
-
-static void write_down(void)
-{
-    char name[4096];
-    FILE *out;
-
-    snprintf(name, sizeof(name), "%s/%d.counts", folder, rank);
-    out = fopen(name, "w");
-    if (!out)
-        return;
-    for (int i = 0; calls[i].name; i++)
-        fprintf(out, "call %s %ld\n", calls[i].name, calls[i].count);
-    for (int i = 0; i < size; i++) {
-        fprintf(out, "sent %d %ld %ld\n", i, sent[i].messages, sent[i].bytes);
-        fprintf(out, "received %d %ld %ld\n", i, received[i].messages,
-                received[i].bytes);
-    }
-    fclose(out);
 }
 
 int main(int argc, char **argv)

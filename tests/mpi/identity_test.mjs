@@ -4,7 +4,8 @@
 //
 // identity.c sends messages that say what they are, and its ranks write down
 // which of them each receive got. EVENTSPACE_MPI_MESSAGES is how many there are
-// (20,000 with one thread, as many with several).
+// (20,000 with one thread, as many with several), and EVENTSPACE_MPI_SECONDS how
+// long a program may take (60).
 import assert from 'node:assert/strict';
 import {mkdirSync, readFileSync} from 'fs';
 import {join} from 'path';

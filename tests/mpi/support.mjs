@@ -9,6 +9,7 @@ import {basename, join, resolve} from 'path';
 export const mpis = ['openmpi', 'mpich'];
 export const [bin, here] = process.argv.slice(2, 4).map(path => resolve(path));
 export const command = join(bin, 'eventspace');
+const milliseconds = Number(process.env.EVENTSPACE_MPI_SECONDS ?? 60) * 1000;
 export const folder = mkdtempSync(join(tmpdir(), 'eventspace-mpi-'));
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 
@@ -20,7 +21,7 @@ export const environment = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
 
 export function spawn(program, words, options = {}) {
   return spawnSync(program, words, {cwd: folder, encoding: 'utf8',
-    maxBuffer: 1 << 29, timeout: 60000, env: environment, ...options});
+    maxBuffer: 1 << 29, timeout: milliseconds, env: environment, ...options});
 }
 
 export function output(program, ...words) {

@@ -23,7 +23,7 @@
 #define EVENTSPACE_LIBDIR "lib"
 #endif
 
-enum { KEY_REPLACE = 256, KEY_EVENTS, KEY_WATCH };
+enum { KEY_REPLACE = 256, KEY_EVENTS, KEY_WATCH, KEY_PRELOAD };
 
 static const struct argp_option mpi_options[] = {
     {"output", 'o', "RUN", 0, "Write the run to the directory RUN", 0},
@@ -33,12 +33,17 @@ static const struct argp_option mpi_options[] = {
      "Record at most COUNT events of each thread (default 268435456); what "
      "comes after these is counted as lost",
      0},
+    {"preload", KEY_PRELOAD, "LIBRARY", 0,
+     "Load this library of MPI with the program, which loads it later by "
+     "itself, as Python does: libmpi.so.40 or libmpich.so.12",
+     0},
     CLI_WATCH_OPTION(KEY_WATCH),
     {0},
 };
 
 typedef struct mpi_arguments {
     const char *directory;
+    const char *library; /* of MPI; NULL: the program has it */
     char **program;
     uint64_t events;
     command_watch watch;
@@ -146,14 +151,15 @@ static int libraries_find(char out[PATH_MAX])
                         EVENTSPACE_MPI_DETECT, self);
 }
 
-static int preload(const char *libraries)
+static int preload(const char *libraries, const char *mpi)
 {
     const char *before = getenv("LD_PRELOAD");
     char *all;
     int err;
 
-    if (asprintf(&all, "%s/%s%s%s", libraries, EVENTSPACE_MPI_DETECT,
-                 before && *before ? ":" : "", before ? before : "") < 0)
+    if (asprintf(&all, "%s/%s%s%s%s%s", libraries, EVENTSPACE_MPI_DETECT,
+                 mpi ? ":" : "", mpi ? mpi : "", before && *before ? ":" : "",
+                 before ? before : "") < 0)
         return pastset_no_memory("for the environment of a program");
     err = set("LD_PRELOAD", all);
     free(all);
@@ -184,7 +190,7 @@ static int environment_make(const mpi_arguments *a, uint64_t size)
         err = set_number(EVENTSPACE_MPI_EVENTS, a->events);
     if (!err)
         err = set(EVENTSPACE_MPI_LIBRARIES, libraries);
-    return err ? err : preload(libraries);
+    return err ? err : preload(libraries, a->library);
 }
 
 /* --- the program --- */
@@ -320,6 +326,9 @@ static error_t parse_mpi(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_WATCH:
         a->watch = cli_watch_read(text, state);
+        return 0;
+    case KEY_PRELOAD:
+        a->library = text;
         return 0;
     case ARGP_KEY_ARG:
         a->program = &state->argv[state->next - 1];
