@@ -9,6 +9,28 @@
 /* Bytes that both libraries send before they are received. */
 #define UNASKED 2048
 
+/* --- sends that may wait --- */
+
+static bool is_synchronous(uint16_t number)
+{
+    switch (number) {
+    case MPI__CALL_MPI_Ssend:
+    case MPI__CALL_MPI_Issend:
+#ifdef MPICH_VERSION
+    case MPI__CALL_MPI_Ssend_c:
+    case MPI__CALL_MPI_Issend_c:
+#endif
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool mpi__may_block(const mpi_call *call, int64_t bytes)
+{
+    return bytes > UNASKED || is_synchronous(call->number);
+}
+
 /* --- events --- */
 
 static uint16_t status_of(int result)
@@ -301,15 +323,6 @@ void mpi__started(const mpi_call *call, int result, const mpi_held *held,
     }
 }
 
-static bool is_synchronous(uint16_t number)
-{
-#ifdef MPICH_VERSION
-    if (number == MPI__CALL_MPI_Issend_c)
-        return true;
-#endif
-    return number == MPI__CALL_MPI_Issend;
-}
-
 /* What the library may keep until there is a receive for it: a send that is
  * synchronous, or longer than what goes along unasked. */
 void mpi__sending(const mpi_call *call, int result, int64_t bytes,
@@ -322,7 +335,7 @@ void mpi__sending(const mpi_call *call, int result, int64_t bytes,
     own.bytes = bytes;
     own.is_synchronous = is_synchronous(call->number);
     if (result != MPI_SUCCESS || own.peer == MPI_PROC_NULL ||
-        (bytes <= UNASKED && !own.is_synchronous))
+        !mpi__may_block(call, bytes))
         return;
     peer_fill(call, &own);
     mpi__request_add(&own);

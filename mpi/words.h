@@ -23,6 +23,9 @@ typedef struct mpi_hold {
  * communicator. */
 void mpi__waits(const mpi_call *call, mpi_target target, int peer, int tag,
                 MPI_Comm comm);
+/* Whether a send of so many bytes may have to wait for its receive: shorter
+ * ones go along unasked, unless they are synchronous. */
+bool mpi__may_block(const mpi_call *call, int64_t bytes);
 /* For what is about to be sent, or received. */
 void mpi__waits_for(const mpi_call *call, const mpi_held *held);
 /* For those that were started: all of them, or one. */
@@ -203,7 +206,7 @@ void mpi__type_freed(void);
         mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);
 #define BEFORE_send(count, type, dest, tag, comm)                              \
     MPI__SENDING(dest, tag, comm)                                              \
-    if (is_on)                                                                 \
+    if (is_on && mpi__may_block(&this_call, MPI__BYTES(count, type)))          \
         mpi__waits_for(&this_call, &own_sent);
 #define AFTER_send(count, type, dest, tag, comm)                               \
     mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), &own_sent);
