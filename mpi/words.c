@@ -374,6 +374,8 @@ void mpi__begun(const mpi_call *call, int result, int64_t bytes,
                      .comm = mpi__comm_of(call->self, comm),
                      .world = MPI__NONE};
 
+    if (call->is_quiet)
+        return; /* it has no event, and so is not counted */
     mpi__note_collective(call, result, MPI__COMES, bytes, 0, comm);
     if (result == MPI_SUCCESS && round_fill(call, &held, coming, root))
         mpi__request_add(&held);

@@ -913,6 +913,27 @@ static void slow_immediate(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* What was started while recording was off is not counted. */
+static void slow_unrecorded(void)
+{
+    MPI_Request request;
+
+    MPI_Pcontrol(0);
+    for (int i = 0; i < 3; i++) {
+        MPI_Ibarrier(WORLD, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    MPI_Pcontrol(1);
+    if (rank == 2)
+        compute_s(slow_s);
+    MPI_Ibarrier(WORLD, &request);
+    if (rank == 1)
+        receive(0, TAG);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (rank == 0)
+        tell(1, TAG);
+}
+
 static void slow_fence(void)
 {
     MPI_Win window;
@@ -1219,6 +1240,7 @@ static const struct {
     SLOW(late_root),
     SLOW(slow_gather),
     SLOW(slow_immediate),
+    SLOW(slow_unrecorded),
     SLOW(slow_fence),
     SLOW(slow_persistent),
     SLOW(slow_between_groups),
