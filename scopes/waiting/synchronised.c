@@ -60,6 +60,28 @@ static int64_t waited_at(const scopes__waiting *w, const scopes__past *p,
     return INT64_MIN;
 }
 
+/* When both had last waited for the same operation, as those do who get
+ * something from one root: it let them go on at one time. INT64_MIN: since
+ * `after_ns` they have not. */
+static int64_t released_at(const scopes__waiting *w, const scopes__past *own,
+                           const scopes__past *its, int64_t after_ns)
+{
+    uint32_t i = own->waits, k = its->waits;
+
+    while (i > own->first_wait && k > its->first_wait) {
+        const scopes__wait *a = &w->waits[i - 1], *b = &w->waits[k - 1];
+        if (a->to_ns <= after_ns || b->to_ns <= after_ns)
+            break;
+        if (a->other == b->other)
+            return a->to_ns;
+        if (a->to_ns > b->to_ns)
+            i--;
+        else
+            k--;
+    }
+    return INT64_MIN;
+}
+
 /* When all were there who met in this operation, if the other one is among
  * them. */
 static int64_t met_at(const scopes__waiting *w, uint32_t operation,
@@ -99,5 +121,6 @@ int64_t scopes__synchronised_at(const scopes__waiting *w, uint32_t number,
         later(its->since_ns, met_last(w, thread, wait, its->thread));
 
     at_ns = later(at_ns, waited_at(w, &own, its->thread, at_ns));
+    at_ns = later(at_ns, released_at(w, &own, its, at_ns));
     return later(at_ns, waited_at(w, its, thread, at_ns));
 }

@@ -1,7 +1,8 @@
 /* synchronised_internal.h - when two threads were last level with each other,
  * before one waited for the other: when one of them had waited for the other,
- * or when all had come to a round of a collective in which both are. No further
- * back than some SCOPES__LOOK_BACK operations of each.
+ * when both had waited for one operation of another, or when all had come to a
+ * round of a collective in which both are. No further back than some
+ * SCOPES__LOOK_BACK operations of each.
  *
  * Threads:   any. */
 #ifndef SCOPES_SYNCHRONISED_INTERNAL_H

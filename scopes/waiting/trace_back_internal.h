@@ -4,18 +4,19 @@
  * 2016).
  *
  * A waits for B from A's arrival to B's. Both were last synchronised when one
- * of them had waited for the other, or when they were in one round of a
- * collective. Since then each has spent its time on computing before calls of
- * some sort, in calls of some sort, and on waiting. On what B has spent longer
- * than A is what the wait comes from: as both began at one moment and A was
- * there first, these excesses are as long as the wait, or longer where A has
- * spent more on something else. The cost of the wait is divided over them in
- * proportion; within one sort, over its pieces by their lengths. (Of all
- * computing no more counts than B has computed longer in all, since A may have
- * computed before another sort of call; likewise of calls.) What falls on B's
- * own waits becomes a further cost of these, which is traced back in the same
- * way. So the costs of all delays add up to all waiting, and where everybody
- * takes as long for each step, as all wait for one, that one is found.
+ * of them had waited for the other, when both had waited for the same, or when
+ * they were in one round of a collective. Since then each has spent its time on
+ * computing before calls of some sort, in calls of some sort, and on waiting.
+ * On what B has spent longer than A is what the wait comes from: as both began
+ * at one moment and A was there first, these excesses are as long as the wait,
+ * or longer where A has spent more on something else. The cost of the wait is
+ * divided over them in proportion; within one sort, over its pieces by their
+ * lengths. (Of all computing no more counts than B has computed longer in all,
+ * since A may have computed before another sort of call; likewise of calls.)
+ * What falls on B's own waits becomes a further cost of these, which is traced
+ * back in the same way. So the costs of all delays add up to all waiting, and
+ * where everybody takes as long for each step, as all wait for one, that one is
+ * found.
  *
  *   direct      of waits for the thread that was late itself
  *   propagated  of waits for others, that had waited for it before

@@ -212,6 +212,44 @@ Test(waiting_views, a_delay_is_traced_back_to_who_computed_longer)
     told_end(&t);
 }
 
+static const char news_map[] =
+    "digraph news { subgraph cluster_h {"
+    " r [kind=thread, number=0]; a [kind=thread, number=1];"
+    " b [kind=thread, number=2];"
+    " r0 [kind=collector, id=0]; a0 [kind=collector, id=1];"
+    " b0 [kind=collector, id=2]; a1 [kind=collector, id=3];"
+    " b1 [kind=collector, id=4]; news [kind=element, type=\"i64\","
+    " policy=grow, rounds=true];"
+    " one [kind=element, type=\"i64\"]; }"
+    " r -> r0 [as=tell]; r0 -> news; a -> a0 [as=hear]; a0 -> news;"
+    " b -> b0 [as=hear]; b0 -> news;"
+    " a -> a1 [as=to_b]; a1 -> one; b -> b1 [as=from_a]; b1 -> one; }";
+
+/* At 1000, a and b both go on by what r writes. Then a computes 500 before it
+ * writes to b, who has computed 80 and waits 420. What they had waited for r
+ * before, which was longer for a, is not why. */
+Test(waiting_views, those_who_have_waited_for_one_write_were_level_then)
+{
+    static const eventspace_trace news[] = {
+        AT(0, 10, 3, 1, 1, WRITE),         AT(0, 20, 4, 2, 1, OBSERVE),
+        AT(1000, 1010, 0, 0, 1, WRITE),    AT(100, 1020, 1, 1, 2, READ_NEXT),
+        AT(900, 1020, 2, 2, 2, READ_NEXT), AT(1520, 1530, 3, 1, 3, WRITE),
+        AT(1100, 1540, 4, 2, 3, OBSERVE)};
+    scopes_table *table;
+    told t;
+
+    told_made(&t, news_map, news, SIZE(news));
+    table = told_view(&t, "delay-costs");
+    cr_assert_eq(scopes_table_rows(table), 2);
+    cr_expect_str_eq(table_text(table, 0, "thread"), "r");
+    cr_expect_eq(table_integer(table, 0, "total_ns"), 1000);
+    cr_expect_str_eq(table_text(table, 1, "thread"), "a");
+    cr_expect_str_eq(table_text(table, 1, "before"), "to_b");
+    cr_expect_eq(table_integer(table, 1, "direct_ns"), 420);
+    scopes_table_destroy(table);
+    told_end(&t);
+}
+
 /* Only the waiting of b is asked for. */
 Test(waiting_views, the_costs_of_the_waiting_at_one_element_can_be_asked_for)
 {
