@@ -303,6 +303,8 @@ static void begin(void)
     meet();
     for (int i = 0; i < plan.count; i++)
         communicate(plan.phases[i]);
+    if (plan.fault == DELAY && me == plan.rank)
+        patient_delay(plan.to, plan.extra_ns);
     for (int i = 0; i < 2; i++) {
         meet();
         CALL(MPI_Barrier(MPI_COMM_WORLD));
@@ -319,8 +321,6 @@ static void run(const char *to)
         MPI_Abort(MPI_COMM_WORLD, 1);
     setvbuf(file, NULL, _IOFBF, 1 << 20); /* nothing is written meanwhile */
     prefer(true);
-    if (plan.fault == DELAY && me == plan.rank)
-        patient_delay(plan.to, plan.extra_ns);
     begin();
     for (step = 0; step < plan.steps; step++) {
         for (phase = 0; phase < plan.count; phase++) {
