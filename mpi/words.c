@@ -189,16 +189,23 @@ void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
     mpi__note_local(call, result, bytes);
 }
 
-void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
-                          int64_t bytes, int root, MPI_Comm comm)
+void mpi__note_together(const mpi_call *call, int result, mpi_target target,
+                        int64_t bytes, int root, mpi_comm *comm)
 {
     eventspace_trace event;
 
     if (call->is_quiet)
         return;
     event = event_of(call, result, bytes);
-    leave(call, mpi__place(call, target, mpi__comm_of(call->self, comm), root),
-          &event);
+    leave(call, mpi__place(call, target, comm, root), &event);
+}
+
+void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
+                          int64_t bytes, int root, MPI_Comm comm)
+{
+    if (!call->is_quiet)
+        mpi__note_together(call, result, target, bytes, root,
+                           mpi__comm_of(call->self, comm));
 }
 
 /* --- receiving --- */

@@ -76,6 +76,9 @@ void mpi__message_leave(const mpi_call *call, const mpi_place *place,
                         eventspace_message *message);
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
                           int64_t bytes, int root, MPI_Comm comm);
+/* The same of one whose handle may have been freed. */
+void mpi__note_together(const mpi_call *call, int result, mpi_target target,
+                        int64_t bytes, int root, mpi_comm *comm);
 
 /* Bytes of elements of a datatype. */
 int64_t mpi__bytes(mpi_self *self, int64_t count, MPI_Datatype type);
@@ -563,11 +566,15 @@ void mpi__type_freed(void);
 #define AFTER_fence(window)                                                    \
     MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, MPI__WINDOW(window));
 #define BEFORE_window_free(window)                                             \
-    MPI_Comm own_window = MPI__WINDOW(*(window));                              \
-    MPI__WAITS_FOR_EACH(own_window)
+    mpi_comm *own_window = NULL;                                               \
+    if (is_on) {                                                               \
+        MPI_Comm its_window = MPI__WINDOW(*(window));                          \
+        own_window = mpi__comm_of(this_call.self, its_window);                 \
+        MPI__WAITS_FOR_EACH(its_window)                                        \
+        mpi__comm_freed(its_window);                                           \
+    }
 #define AFTER_window_free(window)                                              \
-    MPI__NOTE_COLLECTIVE(MPI__COMES, 0, 0, own_window);                        \
-    mpi__comm_freed(own_window);
+    mpi__note_together(&this_call, outcome, MPI__COMES, 0, 0, own_window);
 #define BEFORE_window_start(group)                                             \
     if (is_on) {                                                               \
         uint32_t ranks[MPI__GROUP];                                            \
