@@ -157,13 +157,26 @@ bool mpi__request_take(mpi_held *out, uint64_t request, bool is_message)
     return look(out, request, is_message, true);
 }
 
+/* Another thread may have been given the same handle meanwhile. */
+static mpi_held *find_own(const shard *s, uint64_t key, uint32_t id)
+{
+    for (uint32_t at = (uint32_t)mix(key) & s->mask;; at = (at + 1) & s->mask) {
+        mpi_held *held = &s->items[at];
+        if (!held->request)
+            return NULL;
+        if (held->request == key && held->kind != MPI__NOTHING &&
+            held->id == id)
+            return held;
+    }
+}
+
 void mpi__request_remove(const mpi_held *gone)
 {
     uint64_t key = key_of(gone->request, gone->is_message);
     shard *s = shard_lock(key);
-    mpi_held *held = find(s, key);
+    mpi_held *held = find_own(s, key, gone->id);
 
-    if (held && held->id == gone->id)
+    if (held)
         held->kind = MPI__NOTHING;
     shard_unlock(s);
 }

@@ -391,6 +391,11 @@ void mpi__begun(const mpi_call *call, int result, int64_t bytes,
 /* One library gives some of them another handle when they start. */
 static void handle_follow(mpi_held *held, MPI_Request request)
 {
+    if (mpi__is_threaded) { /* it was taken out */
+        held->request = MPI__BITS(request);
+        mpi__request_add(held);
+        return;
+    }
     if (held->request == MPI__BITS(request)) {
         mpi__request_update(held);
         return;
@@ -400,11 +405,18 @@ static void handle_follow(mpi_held *held, MPI_Request request)
     mpi__request_add(held);
 }
 
+/* Where another thread may be given the handle that one has had before it
+ * starts, it is taken out until it has. */
 void mpi__starts(const mpi_call *call, mpi_hold *hold)
 {
-    for (int i = 0; i < hold->count && hold->some; i++)
-        if (hold->items[i].kind != MPI__NOTHING)
-            mpi__begins(call, &hold->items[i], false);
+    for (int i = 0; i < hold->count && hold->some; i++) {
+        mpi_held *held = &hold->items[i];
+        if (held->kind == MPI__NOTHING)
+            continue;
+        if (mpi__is_threaded)
+            mpi__request_remove(held);
+        mpi__begins(call, held, false);
+    }
 }
 
 /* One that is said to have started, in a call that has not failed. */
@@ -428,10 +440,13 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
         if (held->kind == MPI__NOTHING)
             continue;
         sent |= held->kind == MPI__SEND && result == MPI_SUCCESS;
-        if (result == MPI_SUCCESS)
+        if (result == MPI_SUCCESS) {
             started(call, held, requests[i]);
-        else
-            spoiled(call, held);
+            continue;
+        }
+        spoiled(call, held);
+        if (mpi__is_threaded)
+            mpi__request_add(held);
     }
     if (!sent)
         mpi__note_local(call, result, 0);
