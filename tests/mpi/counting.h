@@ -22,7 +22,7 @@ static struct {
 static struct {
     long messages, bytes;
 } sent[PEERS], received[PEERS];
-static int rank, size, to, from;
+static int rank, size;
 static const char *folder;
 
 static void done_with(const char *name, int result, long bytes)

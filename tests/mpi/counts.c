@@ -9,6 +9,8 @@
 
 #include "counting.h"
 
+static int to, from; /* neighbors in a ring */
+
 enum { TAG = 7 };
 
 static long sum; /* of all that was received */

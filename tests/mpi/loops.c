@@ -4,39 +4,17 @@
  *
  *     loops FOLDER
  *
- * FOLDER/RANK.counts has what counts.c writes, and "bytes NAME BYTES" of
- * collectives and of one-sided calls. */
-#include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+ * FOLDER/RANK.counts has what counting.h says, with the bytes of collectives
+ * and of one-sided calls. */
+#include "counting.h"
 
-enum { LARGEST = 1 << 20, WINDOW = 16, PEERS = 16, CALLS = 64, TAG = 1 };
+enum { LARGEST = 1 << 20, WINDOW = 16, TAG = 1 };
 
-static struct {
-    const char *name;
-    long count, bytes;
-} calls[CALLS];
-static struct {
-    long messages, bytes;
-} sent[PEERS], received[PEERS];
-static int rank, size;
 static char *out, *in; /* WINDOW times as long as the largest */
 static long wrong;     /* bytes that came as others than those sent */
 
-static void called(const char *name, long bytes)
-{
-    int i = 0;
-
-    while (calls[i].name && strcmp(calls[i].name, name) != 0)
-        i++;
-    calls[i].name = name;
-    calls[i].count++;
-    calls[i].bytes += bytes;
-}
-
-#define DO(name, ...) (called(#name, 0), name(__VA_ARGS__))
-#define DO_BYTES(bytes, name, ...) (called(#name, bytes), name(__VA_ARGS__))
+#define DO(name, ...) done_with(#name, name(__VA_ARGS__), -1)
+#define DO_BYTES(bytes, name, ...) done_with(#name, name(__VA_ARGS__), bytes)
 
 /* Small ones often, large ones less. */
 static int times(int bytes)
@@ -55,16 +33,14 @@ static int next_size(int bytes)
 static void send_to(int peer, int bytes)
 {
     DO(MPI_Send, out, bytes, MPI_CHAR, peer, TAG, MPI_COMM_WORLD);
-    sent[peer].messages++;
-    sent[peer].bytes += bytes;
+    note_sent(peer, bytes);
 }
 
 static void receive_from(int peer, int bytes)
 {
     DO(MPI_Recv, in, LARGEST, MPI_CHAR, peer, TAG, MPI_COMM_WORLD,
        MPI_STATUS_IGNORE);
-    received[peer].messages++;
-    received[peer].bytes += bytes;
+    note_received(peer, bytes);
     wrong += in[0] != peer + 1 || in[bytes - 1] != peer + 1;
 }
 
@@ -72,16 +48,14 @@ static void receive_from(int peer, int bytes)
 static void start_send(int peer, int bytes, MPI_Request *q)
 {
     DO(MPI_Isend, out, bytes, MPI_CHAR, peer, TAG, MPI_COMM_WORLD, q);
-    sent[peer].messages++;
-    sent[peer].bytes += bytes;
+    note_sent(peer, bytes);
 }
 
 static void start_receive(int peer, int bytes, int place, MPI_Request *q)
 {
     DO(MPI_Irecv, in + (long)place * bytes, bytes, MPI_CHAR, peer, TAG,
        MPI_COMM_WORLD, q);
-    received[peer].messages++;
-    received[peer].bytes += bytes;
+    note_received(peer, bytes);
 }
 
 /* --- pairs: rank and peer --- */
@@ -217,32 +191,12 @@ static void one_sided(int peer)
 
 /* --- */
 
-static void write_down(const char *folder)
-{
-    char name[4096];
-    FILE *file;
-
-    snprintf(name, sizeof(name), "%s/%d.counts", folder, rank);
-    file = fopen(name, "w");
-    if (!file)
-        return;
-    for (int i = 0; calls[i].name; i++) {
-        fprintf(file, "call %s %ld\n", calls[i].name, calls[i].count);
-        fprintf(file, "bytes %s %ld\n", calls[i].name, calls[i].bytes);
-    }
-    for (int i = 0; i < size; i++) {
-        fprintf(file, "sent %d %ld %ld\n", i, sent[i].messages, sent[i].bytes);
-        fprintf(file, "received %d %ld %ld\n", i, received[i].messages,
-                received[i].bytes);
-    }
-    fclose(file);
-}
-
 int main(int argc, char **argv)
 {
     int peer;
     long all = 0;
 
+    folder = argc > 1 ? argv[1] : ".";
     DO(MPI_Init, &argc, &argv);
     DO(MPI_Comm_rank, MPI_COMM_WORLD, &rank);
     DO(MPI_Comm_size, MPI_COMM_WORLD, &size);
@@ -262,6 +216,6 @@ int main(int argc, char **argv)
     if (rank == 0)
         printf("%d ranks, %ld wrong\n", size, all);
     DO(MPI_Finalize);
-    write_down(argv[1]);
+    write_down();
     return 0;
 }

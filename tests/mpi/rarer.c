@@ -10,6 +10,8 @@
 
 #include "counting.h"
 
+static int to, from; /* neighbors in a ring */
+
 #define DO(name, ...) done_with(#name, name(__VA_ARGS__), 0)
 #define BYTES(bytes, name, ...) done_with(#name, name(__VA_ARGS__), bytes)
 #define WAIT(request) DO(MPI_Wait, request, MPI_STATUS_IGNORE)
