@@ -113,7 +113,7 @@ int scopes_tail_reader_create(scopes_tail_reader **out, eventspace_run *run,
     }
     if (!tail || !tail->contents || !tail->buffer) {
         scopes_tail_reader_destroy(tail);
-        return pastset_no_memory("for a feed");
+        return pastset_no_memory("for reading the traces of a run");
     }
     tail->run = run;
     tail->first_process = process == SIZE_MAX ? 0 : process;
@@ -245,7 +245,7 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
 
     if (process < tail->first_process || process >= tail->end_process)
         return pastset_fail(PASTSET_EINVAL,
-                            "the feed has no process number %zu", process);
+                            "the tail reader has no process number %zu", process);
     err = scopes_tail_reader_look(tail);
     if (err)
         return err;

@@ -445,13 +445,15 @@ static int process_put(traces *t, traces_process *h, gather_writer *w)
     told = definitions_put(t, h, w) && scheduling_put(t, h, w) &&
            scopes__leaf_messages_put(h->messages, w);
     err = tuples_pull(h, w, &empty);
+    if (err) /* before another look has an error of its own */
+        return err;
     /* A definition comes before the first tuple that needs it. */
     told = definitions_put(t, h, w) && told;
-    if (err || !ended || !empty || !told) {
-        if (!err && (ended || !told))
+    if (!ended || !empty || !told) {
+        if (ended || !told)
             w->head.flags |= GATHER_MORE; /* its end */
         head_fill(h, w);
-        return err;
+        return 0;
     }
     unread_put(t, h, w);
     h->over = stream_ends_put(t, h, w);
@@ -607,6 +609,19 @@ static int throttle_read(paths_stage *stage, size_t largest,
     return 0;
 }
 
+/* It counts as one also if it fails: it is closed with the others. */
+static int process_open(traces *t, size_t process,
+                        const scopes_throttle *throttle)
+{
+    traces_process *h = &t->processes[t->count++];
+
+    h->process = process;
+    h->messages = scopes__leaf_messages_make(t->run, process);
+    if (!h->messages)
+        return no_memory();
+    return scopes_tail_reader_create(&h->tail, t->run, process, throttle);
+}
+
 static int processes_open(traces *t, const char *only)
 {
     size_t count = eventspace_run_process_count(t->run);
@@ -621,13 +636,7 @@ static int processes_open(traces *t, const char *only)
         if (only &&
             strcmp(eventspace_run_process_at(t->run, i)->name, only) != 0)
             continue;
-        t->processes[t->count].process = i;
-        t->processes[t->count].messages = scopes__leaf_messages_make(t->run, i);
-        if (!t->processes[t->count].messages)
-            return no_memory();
-        err = scopes_tail_reader_create(&t->processes[t->count].tail, t->run, i,
-                                        &throttle);
-        t->count += !err;
+        err = process_open(t, i, &throttle);
     }
     if (!err && !t->count)
         err = pastset_fail(PASTSET_ENOENT, "%s: there is no process \"%s\"",
