@@ -245,7 +245,8 @@ int scopes_tail_reader_seek(scopes_tail_reader *tail, size_t process,
 
     if (process < tail->first_process || process >= tail->end_process)
         return pastset_fail(PASTSET_EINVAL,
-                            "the tail reader has no process number %zu", process);
+                            "the tail reader has no process number %zu",
+                            process);
     err = scopes_tail_reader_look(tail);
     if (err)
         return err;
