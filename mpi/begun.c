@@ -44,8 +44,8 @@ static queue *queue_lock(const mpi_held *held)
     return q;
 }
 
-/* Release: who sees the head by the acquire in mpi__ended sees what was written
- * down before it was moved. */
+/* Release: who sees the head by the acquire in mpi__overtook sees what was
+ * written down before it was moved. */
 static void queue_unlock(queue *q)
 {
     atomic_store_explicit(
@@ -124,17 +124,19 @@ static void write_down(const mpi_call *call, uint8_t kind, const begun *b)
     mpi__note_begun(call, &held, MPI__IS_UNDER_WAY);
 }
 
-void mpi__ended(const mpi_call *call, const mpi_held *held,
-                const mpi_place *place, eventspace_message *message)
+bool mpi__overtook(const mpi_held *held)
 {
-    queue *q = held->kind == MPI__SEND ? &sends : &receives;
+    const queue *q = held->kind == MPI__SEND ? &sends : &receives;
 
     /* Acquire: pairs with the release in queue_unlock. */
-    if (atomic_load_explicit(&q->head, memory_order_acquire) > held->order) {
-        mpi__message_leave(call, place, message);
-        return;
-    }
-    q = queue_lock(held);
+    return atomic_load_explicit(&q->head, memory_order_acquire) <= held->order;
+}
+
+void mpi__ended(const mpi_call *call, const mpi_held *held,
+                const mpi_place *place, const eventspace_message *message)
+{
+    queue *q = queue_lock(held);
+
     while (q->count && q->items[q->first & q->mask].order <= held->order) {
         const begun *b = &q->items[q->first++ & q->mask];
         q->count--;

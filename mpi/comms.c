@@ -403,24 +403,17 @@ int mpi__window_posted(MPI_Win window, uint32_t out[MPI__GROUP])
 
 /* --- known --- */
 
-mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm)
+mpi_comm *mpi__comm_look(mpi_known_comm *known, MPI_Comm comm, uint32_t now)
 {
-    uint64_t handle = MPI__BITS(comm);
-    mpi_known_comm *known =
-        &self->comms[(handle >> 8 ^ handle >> 4 ^ handle) % MPI__COMMS];
-    uint32_t now =
-        atomic_load_explicit(&mpi__comm_generation, memory_order_relaxed);
     mpi_comm *c;
 
-    if (known->handle == handle && known->generation == now)
-        return known->comm;
     if (comm == MPI_COMM_NULL)
         return NULL;
     pthread_mutex_lock(&mpi__comms_lock);
-    c = comm_find(handle);
+    c = comm_find(MPI__BITS(comm));
     if (c && !c->is_asked)
         comm_ask(c, comm);
     pthread_mutex_unlock(&mpi__comms_lock);
-    *known = (mpi_known_comm){handle, c, now};
+    *known = (mpi_known_comm){MPI__BITS(comm), c, now};
     return c;
 }

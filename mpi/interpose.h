@@ -104,8 +104,9 @@ typedef struct mpi_place {
     uint32_t communicator; /* as in a paths_executor_note */
     _Atomic uint32_t *rounds; /* how often it was come to; NULL */
     uint16_t verb;
-    bool is_sorted; /* ranks are in the order of MPI_COMM_WORLD */
-    bool is_lost;   /* and so are its events */
+    bool is_sorted;           /* ranks are in the order of MPI_COMM_WORLD */
+    bool is_lost;             /* and so are its events */
+    paths_executor_note note; /* of a call that waits here for it only */
 } mpi_place;
 
 typedef struct mpi_places {
@@ -159,16 +160,31 @@ typedef struct mpi_self {
 /* A call that is being recorded. */
 typedef struct mpi_call {
     mpi_self *self;
-    uint64_t start, end;
+    uint64_t start;
     uintptr_t from;
+    uint64_t end; /* not next to the start: two stores, one of them just made,
+                     are not loaded by one load */
     uint16_t number;
     bool is_quiet; /* recording is off: which messages there were is all that is
                       written down */
 } mpi_call;
 
+const mpi_place *mpi__place_look(const mpi_call *call, mpi_target target,
+                                 mpi_comm *comm, int peer);
+
 /* The place of a call; never NULL. `comm` NULL: none. */
-const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
-                            mpi_comm *comm, int peer);
+static inline const mpi_place *
+mpi__place(const mpi_call *call, mpi_target target, mpi_comm *comm, int peer)
+{
+    const mpi_place *last = call->self->places.last;
+
+    if (last && last->key.from == call->from && last->key.comm == comm &&
+        last->key.peer == peer && last->key.call == call->number &&
+        last->key.target == target && last->key.poster == MPI__NONE)
+        return last;
+    return mpi__place_look(call, target, comm, peer);
+}
+
 /* Where the call receives what the thread with that number has posted. */
 const mpi_place *mpi__place_of(const mpi_call *call, mpi_comm *comm, int peer,
                                uint32_t poster);
@@ -207,8 +223,22 @@ typedef struct mpi_end {
 void mpi__comms_begin(void);
 /* Errors: those of eventspace_recorder_define. */
 int mpi__end_of(mpi_end *out, const mpi_place_key *key);
+mpi_comm *mpi__comm_look(mpi_known_comm *known, MPI_Comm comm, uint32_t now);
+
 /* What a handle is that of, which may be freed then; NULL: of none. */
-mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm);
+static inline mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm)
+{
+    uint64_t handle = MPI__BITS(comm);
+    mpi_known_comm *known =
+        &self->comms[(handle >> 8 ^ handle >> 4 ^ handle) % MPI__COMMS];
+    uint32_t now =
+        atomic_load_explicit(&mpi__comm_generation, memory_order_relaxed);
+
+    if (known->handle == handle && known->generation == now)
+        return known->comm;
+    return mpi__comm_look(known, comm, now);
+}
+
 /* A communicator was made of another one by a call that all of its processes
  * make; or of a group, with a tag or a name. Handles may be MPI_COMM_NULL. */
 void mpi__comm_made(MPI_Comm parent, MPI_Comm made);
@@ -288,9 +318,11 @@ static inline bool mpi__call_begin(mpi_call *call, uint16_t number,
         return false;
     self->inside = true;
     *call = (mpi_call){
-        self,   eventspace_ticks(),
-        0,      from,
-        number, !atomic_load_explicit(&mpi__is_on, memory_order_relaxed)};
+        .self = self,
+        .start = eventspace_ticks(),
+        .from = from,
+        .number = number,
+        .is_quiet = !atomic_load_explicit(&mpi__is_on, memory_order_relaxed)};
     return true;
 }
 
@@ -354,8 +386,17 @@ void mpi__request_update(const mpi_held *held);
 /* A receive is posted; one is completed, or will be by nobody. */
 void mpi__open_add(mpi_held *held);
 void mpi__open_remove(mpi_held *held);
+extern _Atomic int32_t mpi__open_receives;
+
 /* How many are posted and not completed. */
-uint32_t mpi__open(void);
+static inline uint32_t mpi__open(void)
+{
+    int32_t open =
+        atomic_load_explicit(&mpi__open_receives, memory_order_relaxed);
+
+    return open > 0 ? (uint32_t)open : 0;
+}
+
 /* The first of them; NULL: none, or, where there are threads, not known. */
 const mpi_posted *mpi__open_first(void);
 
@@ -364,10 +405,12 @@ const mpi_posted *mpi__open_first(void);
 /* A send, or the receive of a message, is about to begin: says its order and
  * its thread. `ends`: the call in which it ends is this one. */
 void mpi__begins(const mpi_call *call, mpi_held *held, bool ends);
-/* It has ended: writes this down, and before it, which of those that began
- * before it have not ended. */
+/* One that has ended began before some that have not, which is to be said. */
+bool mpi__overtook(const mpi_held *held);
+/* It has: writes this down, and before it, which of those that began before it
+ * have not ended. */
 void mpi__ended(const mpi_call *call, const mpi_held *held,
-                const mpi_place *place, eventspace_message *message);
+                const mpi_place *place, const eventspace_message *message);
 /* It has not been, or has no message. */
 void mpi__withdrawn(const mpi_call *call, const mpi_held *held);
 

@@ -190,6 +190,13 @@ static void place_init(mpi_place *place, mpi_self *self,
     place->is_lost = !place_make(place, self);
     if (place->is_lost)
         place->collector = MPI__NONE;
+    place->note = (paths_executor_note){
+        .first = place->collector,
+        .stage = place->collector,
+        .peer_thread = place->peer,
+        .communicator = place->communicator,
+        .verb = key->target == MPI__RECEIVES ? PASTSET_TAKE : place->verb};
+    eventspace_recorded_note(&place->note, self->thread);
 }
 
 /* --- finding --- */
@@ -260,8 +267,8 @@ static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
     return place;
 }
 
-const mpi_place *mpi__place(const mpi_call *call, mpi_target target,
-                            mpi_comm *comm, int peer)
+const mpi_place *mpi__place_look(const mpi_call *call, mpi_target target,
+                                 mpi_comm *comm, int peer)
 {
     mpi_place_key key = {call->from,       comm,     peer, call->number,
                          (uint16_t)target, MPI__NONE};

@@ -194,16 +194,18 @@ void mpi__request_update(const mpi_held *changed)
     shard_unlock(s);
 }
 
-static _Atomic int32_t open_receives;
+_Atomic int32_t mpi__open_receives;
 
 static void open_change(int by)
 {
     if (mpi__is_threaded)
-        atomic_fetch_add_explicit(&open_receives, by, memory_order_relaxed);
+        atomic_fetch_add_explicit(&mpi__open_receives, by,
+                                  memory_order_relaxed);
     else
         atomic_store_explicit(
-            &open_receives,
-            atomic_load_explicit(&open_receives, memory_order_relaxed) + by,
+            &mpi__open_receives,
+            atomic_load_explicit(&mpi__open_receives, memory_order_relaxed) +
+                by,
             memory_order_relaxed);
 }
 
@@ -262,11 +264,4 @@ void mpi__open_remove(mpi_held *held)
 const mpi_posted *mpi__open_first(void)
 {
     return mpi__is_threaded ? NULL : posted_first;
-}
-
-uint32_t mpi__open(void)
-{
-    int32_t open = atomic_load_explicit(&open_receives, memory_order_relaxed);
-
-    return open > 0 ? (uint32_t)open : 0;
 }

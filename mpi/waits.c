@@ -17,23 +17,25 @@ static uint64_t tag_of(int tag)
     return tag == MPI_ANY_TAG ? PATHS_NOTE_ANY_TAG : (uint64_t)(int64_t)tag;
 }
 
+static const mpi_place *place_of(const mpi_call *call, const awaited *what)
+{
+    return what->target == MPI__LOCAL
+               ? mpi__place(call, MPI__LOCAL, NULL, 0)
+               : mpi__place(call, what->target, what->comm, what->peer);
+}
+
 static paths_executor_note note_of(const mpi_call *call, const awaited *what)
 {
-    const mpi_place *place =
-        what->target == MPI__LOCAL
-            ? mpi__place(call, MPI__LOCAL, NULL, 0)
-            : mpi__place(call, what->target, what->comm, what->peer);
-    bool takes = what->is_any || what->target == MPI__RECEIVES;
+    paths_executor_note note = place_of(call, what)->note;
 
-    return (paths_executor_note){.since = call->start,
-                                 .tag = tag_of(what->tag),
-                                 .first = place->collector,
-                                 .stage = place->collector,
-                                 .peer_thread = place->peer,
-                                 .communicator = place->communicator,
-                                 .under_way = mpi__open(),
-                                 .flags = what->is_any ? PATHS_NOTE_ANY : 0,
-                                 .verb = takes ? PASTSET_TAKE : place->verb};
+    note.since = call->start;
+    note.tag = tag_of(what->tag);
+    note.under_way = mpi__open();
+    if (what->is_any) {
+        note.flags |= PATHS_NOTE_ANY;
+        note.verb = PASTSET_TAKE;
+    }
+    return note;
 }
 
 /* Receives that are posted, at most so many: what comes to them does not wait
@@ -86,14 +88,27 @@ static void wait_alone(const mpi_call *call, paths_executor_note *note)
     note_give(call, note);
 }
 
-static void wait_for(const mpi_call *call, const awaited *what)
+static void waits_at(const mpi_call *call, const awaited *what, uint32_t flags)
 {
+    const mpi_place *place = place_of(call, what);
     paths_executor_note note;
 
-    if (call->is_quiet)
+    if (place->collector == MPI__NONE)
         return;
+    if (!what->is_any && mpi__open() == 0) {
+        eventspace_record_waiting_like(call->self->thread, &place->note,
+                                       call->start, tag_of(what->tag), flags);
+        return;
+    }
     note = note_of(call, what);
+    note.flags |= flags;
     wait_alone(call, &note);
+}
+
+static void wait_for(const mpi_call *call, const awaited *what)
+{
+    if (!call->is_quiet)
+        waits_at(call, what, 0);
 }
 
 static awaited awaited_by(const mpi_held *held)
@@ -118,14 +133,6 @@ void mpi__waits_for(const mpi_call *call, const mpi_held *held)
 
     if (held->peer != MPI_PROC_NULL)
         wait_for(call, &what);
-}
-
-static void waits_at(const mpi_call *call, const awaited *what, uint32_t flags)
-{
-    paths_executor_note note = note_of(call, what);
-
-    note.flags |= flags;
-    wait_alone(call, &note);
 }
 
 void mpi__waits_among(const mpi_call *call, mpi_target target, int root,

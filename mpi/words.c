@@ -38,58 +38,63 @@ static uint16_t status_of(int result)
     return result == MPI_SUCCESS ? 0 : (uint16_t)-PASTSET_EIO;
 }
 
-static eventspace_trace event_of(const mpi_call *call, int result,
-                                 int64_t bytes)
+static inline void event_leave(const mpi_call *call, const mpi_place *place,
+                               uint32_t collector, int64_t bytes,
+                               uint16_t status)
 {
-    return (eventspace_trace){.start = call->start,
+    eventspace_trace event = {.start = call->start,
                               .end = call->end,
-                              .sequence = ++call->self->thread->sequence,
+                              .collector = collector,
+                              .sequence = call->self->thread->sequence,
                               .bytes = bytes < 0     ? 0
                                        : bytes > BIG ? BIG
                                                      : (uint32_t)bytes,
-                              .status = status_of(result)};
+                              .operation = place->verb,
+                              .status = status};
+
+    eventspace_record(call->self->thread, &event);
 }
 
-static void leave(const mpi_call *call, const mpi_place *place,
-                  eventspace_trace *event)
+static void leave(const mpi_call *call, const mpi_place *place, int result,
+                  int64_t bytes)
 {
-    event->operation = place->verb;
+    uint16_t status = status_of(result);
+
+    call->self->thread->sequence++;
     if (__builtin_expect(place->is_lost, 0)) {
         eventspace_recorder_lose(mpi__recorder);
         return;
     }
-    if (place->joining != MPI__NONE) { /* what is below comes up first */
-        event->collector = place->joining;
-        eventspace_record(call->self->thread, event);
-    }
-    event->collector = place->collector;
-    eventspace_record(call->self->thread, event);
+    if (place->joining != MPI__NONE) /* what is below comes up first */
+        event_leave(call, place, place->joining, bytes, status);
+    event_leave(call, place, place->collector, bytes, status);
 }
 
 void mpi__note_local(const mpi_call *call, int result, int64_t bytes)
 {
-    eventspace_trace event;
-
-    if (call->is_quiet)
-        return;
-    event = event_of(call, result, bytes);
-    leave(call, mpi__place(call, MPI__LOCAL, NULL, 0), &event);
+    if (!call->is_quiet)
+        leave(call, mpi__place(call, MPI__LOCAL, NULL, 0), result, bytes);
 }
 
 /* --- messages --- */
 
-void mpi__message_leave(const mpi_call *call, const mpi_place *place,
-                        eventspace_message *message)
+static inline void message_leave(const mpi_call *call, const mpi_place *place,
+                                 eventspace_message message)
 {
-    message->channel = place->channel;
-    message->operation = place->operation;
-    message->kind |= EVENTSPACE_MESSAGE_COUNTED;
-    if (call->is_quiet)
-        message->kind |= EVENTSPACE_MESSAGE_HIDDEN;
+    message.channel = place->channel;
+    message.operation = place->operation;
+    message.kind |= EVENTSPACE_MESSAGE_COUNTED |
+                    (call->is_quiet ? EVENTSPACE_MESSAGE_HIDDEN : 0);
     if (__builtin_expect(place->is_lost, 0))
         eventspace_recorder_lose_message(call->self->thread);
     else if (place->channel != MPI__NONE)
-        eventspace_record_message(call->self->thread, message);
+        eventspace_record_message(call->self->thread, &message);
+}
+
+void mpi__message_leave(const mpi_call *call, const mpi_place *place,
+                        const eventspace_message *message)
+{
+    message_leave(call, place, *message);
 }
 
 void mpi__begin(const mpi_call *call, mpi_held *held, mpi_request_kind kind,
@@ -101,6 +106,17 @@ void mpi__begin(const mpi_call *call, mpi_held *held, mpi_request_kind kind,
                        .tag = tag,
                        .comm = mpi__comm_of(call->self, comm)};
     mpi__begins(call, held, ends);
+}
+
+static inline void ended(const mpi_call *call, const mpi_held *held,
+                         const mpi_place *place, eventspace_message message)
+{
+    if (__builtin_expect(mpi__overtook(held), 0)) {
+        eventspace_message copy = message; /* this one stays in registers */
+        mpi__ended(call, held, place, &copy);
+    } else {
+        message_leave(call, place, message);
+    }
 }
 
 /* Where its end belongs; `peer` as it turned out. */
@@ -122,20 +138,19 @@ static void end_leave(const mpi_call *call, const mpi_held *held, int peer,
 {
     bool is_sent = held->kind == MPI__SEND;
     const mpi_place *place = place_of(call, held, peer);
-    eventspace_message message = {.tick = is_sent ? call->start : call->end,
-                                  .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
-                                  .ordinal = held->order,
-                                  .tag = tag,
-                                  .kind = is_sent
-                                              ? EVENTSPACE_MESSAGE_SENT
-                                              : EVENTSPACE_MESSAGE_RECEIVED};
+    eventspace_message message;
 
-    if (!call->is_quiet) {
-        eventspace_trace event = event_of(call, MPI_SUCCESS, bytes);
-        leave(call, place, &event);
-    }
-    message.call = call->self->thread->sequence;
-    mpi__ended(call, held, place, &message);
+    if (!call->is_quiet)
+        leave(call, place, MPI_SUCCESS, bytes);
+    message =
+        (eventspace_message){.tick = is_sent ? call->start : call->end,
+                             .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
+                             .ordinal = held->order,
+                             .call = call->self->thread->sequence,
+                             .tag = tag,
+                             .kind = is_sent ? EVENTSPACE_MESSAGE_SENT
+                                             : EVENTSPACE_MESSAGE_RECEIVED};
+    ended(call, held, place, message);
 }
 
 static const mpi_place *begun_make(eventspace_message *out,
@@ -175,7 +190,7 @@ static void spoiled(const mpi_call *call, const mpi_held *held)
     const mpi_place *place =
         begun_make(&message, call, held, MPI__MAY_HAVE_BEEN);
 
-    mpi__ended(call, held, place, &message);
+    ended(call, held, place, message);
 }
 
 void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
@@ -192,12 +207,8 @@ void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
 void mpi__note_together(const mpi_call *call, int result, mpi_target target,
                         int64_t bytes, int root, mpi_comm *comm)
 {
-    eventspace_trace event;
-
-    if (call->is_quiet)
-        return;
-    event = event_of(call, result, bytes);
-    leave(call, mpi__place(call, target, comm, root), &event);
+    if (!call->is_quiet)
+        leave(call, mpi__place(call, target, comm, root), result, bytes);
 }
 
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
@@ -529,7 +540,7 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
     if (held->peer < 0 || held->tag < 0)
         return; /* it has begun, and nobody will know how it has ended */
     message.call = call->self->thread->sequence;
-    mpi__ended(call, held, place_of(call, held, held->peer), &message);
+    ended(call, held, place_of(call, held, held->peer), message);
 }
 
 /* Of a send, nobody knows here whether its message has left. */

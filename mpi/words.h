@@ -73,7 +73,7 @@ void mpi__note_begun(const mpi_call *call, const mpi_held *held,
                      mpi_doubt doubt);
 /* Writes down a tuple of the channel of the place. */
 void mpi__message_leave(const mpi_call *call, const mpi_place *place,
-                        eventspace_message *message);
+                        const eventspace_message *message);
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
                           int64_t bytes, int root, MPI_Comm comm);
 /* The same of one whose handle may have been freed. */
