@@ -357,9 +357,12 @@ typedef struct mpi_held {
     uint64_t request; /* the handle */
     uint8_t kind;
     bool is_persistent, is_active, is_cancelled, is_message;
-    bool is_taken; /* it is not among the others */
-    int32_t peer, tag;
-    uint32_t id;     /* tells it from those that have had the same handle */
+    bool is_taken;       /* it is not among the others */
+    bool is_synchronous; /* a send that ends when it is received */
+    int32_t peer;
+    uint32_t id; /* tells it from those that have had the same handle; between
+                    the two that are read together, as in mpi_call */
+    int32_t tag;
     uint32_t order;  /* among the sends, or the receives, of the process */
     uint32_t thread; /* number of the one that began it */
     mpi_comm *comm;
@@ -369,7 +372,6 @@ typedef struct mpi_held {
     uint32_t collector, flags; /* of a collective: where it was started, and
                                   what its note says; `order` is its round */
     mpi_posted *posted;        /* of a receive; NULL */
-    bool is_synchronous;       /* a send that ends when it is received */
 } mpi_held;
 
 /* Errors: there is no memory, which is counted as a loss when it completes. */

@@ -27,11 +27,13 @@ static uint64_t hash(const mpi_place_key *key)
     return h >> 32 ^ key->call;
 }
 
+/* Not by &&, of which gcc makes a wide load of what it has just stored. */
 static bool are_same(const mpi_place_key *a, const mpi_place_key *b)
 {
-    return a->from == b->from && a->comm == b->comm && a->peer == b->peer &&
-           a->call == b->call && a->target == b->target &&
-           a->poster == b->poster;
+    return a->from == b->from && a->comm == b->comm &&
+           (((uint32_t)a->peer ^ (uint32_t)b->peer) | (a->poster ^ b->poster) |
+            (uint32_t)(a->call ^ b->call) |
+            (uint32_t)(a->target ^ b->target)) == 0;
 }
 
 /* --- making --- */
@@ -135,7 +137,7 @@ static int collector_make(mpi_place *place, const mpi_self *self,
     return 0;
 }
 
-static mpi_place *place_find(mpi_self *self, const mpi_place_key *key);
+static mpi_place *place_find(mpi_self *self, mpi_place_key key);
 
 static int site_of(const mpi_place **out, mpi_self *self,
                    const mpi_place_key *key)
@@ -143,7 +145,7 @@ static int site_of(const mpi_place **out, mpi_self *self,
     mpi_place_key own = *key;
 
     own.from = 0;
-    *out = place_find(self, &own);
+    *out = place_find(self, own);
     return (*out)->is_lost ? -1 : 0;
 }
 
@@ -243,24 +245,27 @@ place_add(mpi_self *self, const mpi_place_key *key)
     return place;
 }
 
-static mpi_place *place_look(mpi_self *self, const mpi_place_key *key)
+/* Inline, and the key is not copied as a whole, so that it stays in registers:
+ * see eventspace_record. */
+static inline mpi_place *place_look(mpi_self *self, mpi_place_key key)
 {
     const mpi_places *places = &self->places;
-    uint32_t at = (uint32_t)hash(key) & places->mask;
+    uint32_t at = (uint32_t)hash(&key) & places->mask;
 
     while (places->slots && places->slots[at]) {
-        if (are_same(&places->slots[at]->key, key))
+        if (are_same(&places->slots[at]->key, &key))
             return places->slots[at];
         at = (at + 1) & places->mask;
     }
-    return place_add(self, key);
+    return place_add(self, &(mpi_place_key){key.from, key.comm, key.peer,
+                                            key.call, key.target, key.poster});
 }
 
-static mpi_place *place_find(mpi_self *self, const mpi_place_key *key)
+static inline mpi_place *place_find(mpi_self *self, mpi_place_key key)
 {
     mpi_place *place = self->places.last;
 
-    if (!place || !are_same(&place->key, key)) {
+    if (!place || !are_same(&place->key, &key)) {
         place = place_look(self, key);
         self->places.last = place;
     }
@@ -273,7 +278,7 @@ const mpi_place *mpi__place_look(const mpi_call *call, mpi_target target,
     mpi_place_key key = {call->from,       comm,     peer, call->number,
                          (uint16_t)target, MPI__NONE};
 
-    return place_find(call->self, &key);
+    return place_find(call->self, key);
 }
 
 static uint32_t poster_of(const mpi_call *call, uint32_t thread)
@@ -287,7 +292,7 @@ const mpi_place *mpi__place_of(const mpi_call *call, mpi_comm *comm, int peer,
     mpi_place_key key = {call->from,   comm,          peer,
                          call->number, MPI__RECEIVES, poster_of(call, poster)};
 
-    return place_find(call->self, &key);
+    return place_find(call->self, key);
 }
 
 const mpi_place *mpi__place_of_channel(const mpi_call *call, mpi_target target,
@@ -297,7 +302,7 @@ const mpi_place *mpi__place_of_channel(const mpi_call *call, mpi_target target,
     mpi_place_key key = {
         0, comm, peer, 0, (uint16_t)target, poster_of(call, poster)};
 
-    return place_find(call->self, &key);
+    return place_find(call->self, key);
 }
 
 const mpi_place *mpi__peer(mpi_self *self, mpi_comm *comm, int peer)
@@ -305,7 +310,7 @@ const mpi_place *mpi__peer(mpi_self *self, mpi_comm *comm, int peer)
     mpi_place_key key = {
         .comm = comm, .peer = peer, .target = MPI__PEER, .poster = MPI__NONE};
 
-    return place_find(self, &key);
+    return place_find(self, key);
 }
 
 void mpi__places_free(mpi_places *places)

@@ -78,45 +78,48 @@ void mpi__note_local(const mpi_call *call, int result, int64_t bytes)
 
 /* --- messages --- */
 
-static inline void message_leave(const mpi_call *call, const mpi_place *place,
-                                 eventspace_message message)
-{
-    message.channel = place->channel;
-    message.operation = place->operation;
-    message.kind |= EVENTSPACE_MESSAGE_COUNTED |
-                    (call->is_quiet ? EVENTSPACE_MESSAGE_HIDDEN : 0);
-    if (__builtin_expect(place->is_lost, 0))
-        eventspace_recorder_lose_message(call->self->thread);
-    else if (place->channel != MPI__NONE)
-        eventspace_record_message(call->self->thread, &message);
-}
-
 void mpi__message_leave(const mpi_call *call, const mpi_place *place,
                         const eventspace_message *message)
 {
-    message_leave(call, place, *message);
+    eventspace_message own = *message;
+
+    own.channel = place->channel;
+    own.operation = place->operation;
+    own.kind |= EVENTSPACE_MESSAGE_COUNTED;
+    if (call->is_quiet)
+        own.kind |= EVENTSPACE_MESSAGE_HIDDEN;
+    if (__builtin_expect(place->is_lost, 0))
+        eventspace_recorder_lose_message(call->self->thread);
+    else if (place->channel != MPI__NONE)
+        eventspace_record_message(call->self->thread, &own);
 }
 
 void mpi__begin(const mpi_call *call, mpi_held *held, mpi_request_kind kind,
                 int peer, int tag, MPI_Comm comm, bool ends)
 {
-    *held = (mpi_held){.kind = (uint8_t)kind,
-                       .is_active = true,
-                       .peer = peer,
-                       .tag = tag,
-                       .comm = mpi__comm_of(call->self, comm)};
+    /* One by one, as gcc clears what is as long as this by `rep stos`. */
+    held->request = 0;
+    held->kind = (uint8_t)kind;
+    held->is_persistent = held->is_cancelled = held->is_message =
+        held->is_taken = held->is_synchronous = false;
+    held->is_active = true;
+    held->peer = peer;
+    held->tag = tag;
+    held->id = 0;
+    held->comm = mpi__comm_of(call->self, comm);
+    held->bytes = 0;
+    held->world = held->communicator = held->collector = held->flags = 0;
+    held->posted = NULL;
     mpi__begins(call, held, ends);
 }
 
-static inline void ended(const mpi_call *call, const mpi_held *held,
-                         const mpi_place *place, eventspace_message message)
+static void ended(const mpi_call *call, const mpi_held *held,
+                  const mpi_place *place, const eventspace_message *message)
 {
-    if (__builtin_expect(mpi__overtook(held), 0)) {
-        eventspace_message copy = message; /* this one stays in registers */
-        mpi__ended(call, held, place, &copy);
-    } else {
-        message_leave(call, place, message);
-    }
+    if (mpi__overtook(held))
+        mpi__ended(call, held, place, message);
+    else
+        mpi__message_leave(call, place, message);
 }
 
 /* Where its end belongs; `peer` as it turned out. */
@@ -132,25 +135,39 @@ static const mpi_place *place_of(const mpi_call *call, const mpi_held *held,
     return mpi__place_of(call, held->comm, peer, held->thread);
 }
 
+static inline eventspace_message
+end_message(const mpi_call *call, const mpi_held *held, int tag, int64_t bytes)
+{
+    bool is_sent = held->kind == MPI__SEND;
+
+    return (eventspace_message){
+        .tick = is_sent ? call->start : call->end,
+        .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
+        .ordinal = held->order,
+        .call = call->self->thread->sequence,
+        .tag = tag,
+        .kind =
+            (is_sent ? EVENTSPACE_MESSAGE_SENT : EVENTSPACE_MESSAGE_RECEIVED) |
+            EVENTSPACE_MESSAGE_COUNTED};
+}
+
 /* An end of a message, with the event of its call. */
 static void end_leave(const mpi_call *call, const mpi_held *held, int peer,
                       int tag, int64_t bytes)
 {
-    bool is_sent = held->kind == MPI__SEND;
     const mpi_place *place = place_of(call, held, peer);
-    eventspace_message message;
 
     if (!call->is_quiet)
         leave(call, place, MPI_SUCCESS, bytes);
-    message =
-        (eventspace_message){.tick = is_sent ? call->start : call->end,
-                             .bytes = bytes < 0 ? 0 : (uint64_t)bytes,
-                             .ordinal = held->order,
-                             .call = call->self->thread->sequence,
-                             .tag = tag,
-                             .kind = is_sent ? EVENTSPACE_MESSAGE_SENT
-                                             : EVENTSPACE_MESSAGE_RECEIVED};
-    ended(call, held, place, message);
+    if (call->is_quiet || place->channel == MPI__NONE || mpi__overtook(held)) {
+        eventspace_message message = end_message(call, held, tag, bytes);
+        ended(call, held, place, &message);
+    } else { /* in registers: see eventspace_record */
+        eventspace_message message = end_message(call, held, tag, bytes);
+        message.channel = place->channel;
+        message.operation = place->operation;
+        eventspace_record_message(call->self->thread, &message);
+    }
 }
 
 static const mpi_place *begun_make(eventspace_message *out,
@@ -190,7 +207,7 @@ static void spoiled(const mpi_call *call, const mpi_held *held)
     const mpi_place *place =
         begun_make(&message, call, held, MPI__MAY_HAVE_BEEN);
 
-    ended(call, held, place, message);
+    ended(call, held, place, &message);
 }
 
 void mpi__note_sent(const mpi_call *call, int result, int64_t bytes,
@@ -540,7 +557,7 @@ void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
     if (held->peer < 0 || held->tag < 0)
         return; /* it has begun, and nobody will know how it has ended */
     message.call = call->self->thread->sequence;
-    ended(call, held, place_of(call, held, held->peer), message);
+    ended(call, held, place_of(call, held, held->peer), &message);
 }
 
 /* Of a send, nobody knows here whether its message has left. */

@@ -204,7 +204,8 @@ void mpi__type_freed(void);
         mpi__waits(&this_call, target, peer, tag, comm);
 
 #define MPI__SENDING(dest, tag, comm)                                          \
-    mpi_held own_sent = {0};                                                   \
+    mpi_held own_sent;                                                         \
+    own_sent.kind = MPI__NOTHING;                                              \
     if (is_on)                                                                 \
         mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);
 #define BEFORE_send(count, type, dest, tag, comm)                              \
@@ -224,7 +225,8 @@ void mpi__type_freed(void);
     AFTER_send(count, type, dest, tag, comm)
 
 #define MPI__RECEIVING(source, tag, comm, ends)                                \
-    mpi_held own_held = {0};                                                   \
+    mpi_held own_held;                                                         \
+    own_held.kind = MPI__NOTHING;                                              \
     if (is_on)                                                                 \
         mpi__begin(&this_call, &own_held, MPI__RECEIVE, source, tag, comm,     \
                    ends);
@@ -332,14 +334,16 @@ void mpi__type_freed(void);
     if (outcome == MPI_SUCCESS && !*(flag))                                    \
         mpi__polled(&this_call, source, tag, comm);
 #define BEFORE_mrecv(count, type, message, status)                             \
-    mpi_held own_held = {0};                                                   \
+    mpi_held own_held;                                                         \
+    own_held.kind = MPI__NOTHING;                                              \
     MPI__OWN_STATUS(status)                                                    \
     if (is_on)                                                                 \
         mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_mrecv(count, type, message, status)                              \
     mpi__note_received(&this_call, outcome, &own_held, status);
 #define BEFORE_imrecv(count, type, message, request)                           \
-    mpi_held own_held = {0};                                                   \
+    mpi_held own_held;                                                         \
+    own_held.kind = MPI__NOTHING;                                              \
     if (is_on)                                                                 \
         mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_imrecv(count, type, message, request)                            \
