@@ -33,6 +33,7 @@
 #include <mpi.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "eventspace/collect/ticks.h"
@@ -93,8 +94,10 @@ typedef enum mpi_target {
     MPI__PEER,      /* whom it would be with; no place of a call */
 } mpi_target;
 
+/* What a call needs of it is in one line of the cache: in the cold one of a
+ * program that computes, each line costs as much as ten instructions. */
 typedef struct mpi_place {
-    mpi_place_key key;
+    _Alignas(64) mpi_place_key key;
     uint32_t collector;    /* MPI__NONE: there is none */
     uint32_t joining;      /* the collector at the site, below; MPI__NONE */
     uint32_t channel;      /* definition; MPI__NONE */
@@ -102,12 +105,13 @@ typedef struct mpi_place {
     uint32_t peer;         /* in MPI_COMM_WORLD, without whom it cannot end;
                               MPI__NONE */
     uint32_t communicator; /* as in a paths_executor_note */
-    _Atomic uint32_t *rounds; /* how often it was come to; NULL */
     uint16_t verb;
     bool is_sorted;           /* ranks are in the order of MPI_COMM_WORLD */
     bool is_lost;             /* and so are its events */
-    paths_executor_note note; /* of a call that waits here for it only */
+    _Atomic uint32_t *rounds; /* how often it was come to; NULL */
 } mpi_place;
+
+_Static_assert(offsetof(mpi_place, rounds) <= 64, "it is");
 
 typedef struct mpi_places {
     mpi_place **slots; /* a hash table */
@@ -144,17 +148,17 @@ typedef struct mpi_polling {
     bool is_mixed; /* not all of them ask for the same */
 } mpi_polling;
 
-/* What a thread has. */
+/* What a thread has; what each call needs comes first. */
 typedef struct mpi_self {
-    eventspace_recorded_thread *thread;
-    mpi_polling polling;
-    bool inside; /* a call: what MPI calls itself is not recorded */
+    _Alignas(64) eventspace_recorded_thread *thread;
     mpi_places places;
+    bool inside; /* a call: what MPI calls itself is not recorded */
+    int held_capacity, status_capacity;
     mpi_type types[MPI__TYPES];
     mpi_known_comm comms[MPI__COMMS];
+    mpi_polling polling;
     struct mpi_held *held; /* for calls with many requests */
     MPI_Status *statuses;
-    int held_capacity, status_capacity;
 } mpi_self;
 
 /* A call that is being recorded. */
@@ -223,7 +227,8 @@ typedef struct mpi_end {
 void mpi__comms_begin(void);
 /* Errors: those of eventspace_recorder_define. */
 int mpi__end_of(mpi_end *out, const mpi_place_key *key);
-mpi_comm *mpi__comm_look(mpi_known_comm *known, MPI_Comm comm, uint32_t now);
+mpi_comm *mpi__comm_look(mpi_known_comm *known, MPI_Comm comm, uint32_t now)
+    __attribute__((cold));
 
 /* What a handle is that of, which may be freed then; NULL: of none. */
 static inline mpi_comm *mpi__comm_of(mpi_self *self, MPI_Comm comm)
@@ -301,7 +306,7 @@ extern _Atomic bool mpi__is_on;  /* MPI_Pcontrol may switch it off */
 extern _Thread_local mpi_self *mpi__self
     __attribute__((tls_model("initial-exec")));
 /* The first call of a thread; NULL: it is not recorded. */
-mpi_self *mpi__self_make(void);
+mpi_self *mpi__self_make(void) __attribute__((cold));
 
 /* The name of the process of a rank. */
 void mpi__rank_name(char out[32], uint32_t rank);
@@ -412,7 +417,8 @@ bool mpi__overtook(const mpi_held *held);
 /* It has: writes this down, and before it, which of those that began before it
  * have not ended. */
 void mpi__ended(const mpi_call *call, const mpi_held *held,
-                const mpi_place *place, const eventspace_message *message);
+                const mpi_place *place, const eventspace_message *message)
+    __attribute__((cold));
 /* It has not been, or has no message. */
 void mpi__withdrawn(const mpi_call *call, const mpi_held *held);
 

@@ -192,13 +192,6 @@ static void place_init(mpi_place *place, mpi_self *self,
     place->is_lost = !place_make(place, self);
     if (place->is_lost)
         place->collector = MPI__NONE;
-    place->note = (paths_executor_note){
-        .first = place->collector,
-        .stage = place->collector,
-        .peer_thread = place->peer,
-        .communicator = place->communicator,
-        .verb = key->target == MPI__RECEIVES ? PASTSET_TAKE : place->verb};
-    eventspace_recorded_note(&place->note, self->thread);
 }
 
 /* --- finding --- */
@@ -225,11 +218,11 @@ static bool grow(mpi_places *places)
     return true;
 }
 
-static mpi_place *__attribute__((noinline))
+static mpi_place *__attribute__((noinline, cold))
 place_add(mpi_self *self, const mpi_place_key *key)
 {
     mpi_places *places = &self->places;
-    mpi_place *place = calloc(1, sizeof(*place));
+    mpi_place *place = aligned_alloc(64, sizeof(*place));
     uint32_t at;
 
     if (!place || (places->count >= places->mask / 2 && !grow(places))) {

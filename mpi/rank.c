@@ -83,12 +83,13 @@ static void thread_ends(void *value)
 
 static mpi_self *self_make(uint64_t begin)
 {
-    mpi_self *self = calloc(1, sizeof(*self));
+    mpi_self *self = aligned_alloc(64, sizeof(*self));
     uint32_t n = atomic_fetch_add(&process.threads, 1);
     char own[32], name[64];
 
     if (!self)
         return NULL;
+    memset(self, 0, sizeof(*self));
     mpi__rank_name(own, mpi__rank);
     snprintf(name, sizeof(name), n ? "%s thread %u" : "%s", own, n);
     if (eventspace_recorder_thread(&self->thread, mpi__recorder, name, begin)) {

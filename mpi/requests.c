@@ -70,13 +70,33 @@ static mpi_held *find(const shard *s, uint64_t key)
     }
 }
 
-static void put(mpi_held *items, uint32_t mask, const mpi_held *held)
+/* Whether it took an entry that was free. */
+static bool put(mpi_held *items, uint32_t mask, const mpi_held *held)
 {
     uint32_t at = (uint32_t)mix(held->request) & mask;
+    bool was_free;
 
     while (items[at].request && items[at].kind != MPI__NOTHING)
         at = (at + 1) & mask;
+    was_free = !items[at].request;
     items[at] = *held;
+    return was_free;
+}
+
+/* Entries that no search has to go past any more are free again: as long as
+ * there are about as many requests at once, a shard does not fill up. */
+static void drop(shard *s, mpi_held *held)
+{
+    uint32_t at = (uint32_t)(held - s->items);
+
+    held->kind = MPI__NOTHING;
+    if (s->items[(at + 1) & s->mask].request)
+        return;
+    for (; s->items[at].request && s->items[at].kind == MPI__NOTHING;
+         at = (at - 1) & s->mask) {
+        s->items[at].request = 0;
+        s->used--;
+    }
 }
 
 /* Twice as many, or as many without those that were removed. */
@@ -121,10 +141,8 @@ void mpi__request_add(const mpi_held *held)
     own.id = id_next();
     own.request = key_of(held->request, held->is_message);
     s = shard_lock(own.request);
-    if (s->used < s->mask / 2 || grow(s)) {
-        s->used++;
-        put(s->items, s->mask, &own);
-    }
+    if (s->used < s->mask / 2 || grow(s))
+        s->used += put(s->items, s->mask, &own);
     shard_unlock(s);
 }
 
@@ -139,7 +157,7 @@ static bool look(mpi_held *out, uint64_t request, bool is_message, bool take)
         out->request = request;
         out->is_taken = take && !held->is_persistent;
         if (out->is_taken)
-            held->kind = MPI__NOTHING;
+            drop(s, held);
     } else {
         out->kind = MPI__NOTHING;
     }
@@ -177,7 +195,7 @@ void mpi__request_remove(const mpi_held *gone)
     mpi_held *held = find_own(s, key, gone->id);
 
     if (held)
-        held->kind = MPI__NOTHING;
+        drop(s, held);
     shard_unlock(s);
 }
 

@@ -24,18 +24,26 @@ static const mpi_place *place_of(const mpi_call *call, const awaited *what)
                : mpi__place(call, what->target, what->comm, what->peer);
 }
 
+/* Inline: see eventspace_record. */
+static inline paths_executor_note
+note_at(const mpi_call *call, const awaited *what, const mpi_place *place)
+{
+    bool takes = what->is_any || what->target == MPI__RECEIVES;
+
+    return (paths_executor_note){.since = call->start,
+                                 .tag = tag_of(what->tag),
+                                 .first = place->collector,
+                                 .stage = place->collector,
+                                 .peer_thread = place->peer,
+                                 .communicator = place->communicator,
+                                 .under_way = mpi__open(),
+                                 .flags = what->is_any ? PATHS_NOTE_ANY : 0,
+                                 .verb = takes ? PASTSET_TAKE : place->verb};
+}
+
 static paths_executor_note note_of(const mpi_call *call, const awaited *what)
 {
-    paths_executor_note note = place_of(call, what)->note;
-
-    note.since = call->start;
-    note.tag = tag_of(what->tag);
-    note.under_way = mpi__open();
-    if (what->is_any) {
-        note.flags |= PATHS_NOTE_ANY;
-        note.verb = PASTSET_TAKE;
-    }
-    return note;
+    return note_at(call, what, place_of(call, what));
 }
 
 /* Receives that are posted, at most so many: what comes to them does not wait
@@ -91,18 +99,18 @@ static void wait_alone(const mpi_call *call, paths_executor_note *note)
 static void waits_at(const mpi_call *call, const awaited *what, uint32_t flags)
 {
     const mpi_place *place = place_of(call, what);
-    paths_executor_note note;
 
     if (place->collector == MPI__NONE)
         return;
-    if (!what->is_any && mpi__open() == 0) {
-        eventspace_record_waiting_like(call->self->thread, &place->note,
-                                       call->start, tag_of(what->tag), flags);
-        return;
+    if (mpi__open() == 0) { /* the short way of most */
+        paths_executor_note note = note_at(call, what, place);
+        note.flags |= flags;
+        eventspace_record_waiting(call->self->thread, &note);
+    } else {
+        paths_executor_note note = note_of(call, what);
+        note.flags |= flags;
+        wait_alone(call, &note);
     }
-    note = note_of(call, what);
-    note.flags |= flags;
-    wait_alone(call, &note);
 }
 
 static void wait_for(const mpi_call *call, const awaited *what)

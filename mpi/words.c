@@ -340,40 +340,38 @@ static void peer_fill(const mpi_call *call, mpi_held *held)
     held->communicator = peer->communicator;
 }
 
-void mpi__started(const mpi_call *call, int result, const mpi_held *held,
+void mpi__started(const mpi_call *call, int result, mpi_held *held,
                   MPI_Request request)
 {
-    mpi_held own = *held;
+    bool is_receive = held->kind == MPI__RECEIVE && held->is_active;
 
-    mpi__note_local(call, result, own.bytes);
-    own.request = MPI__BITS(request);
-    if (result != MPI_SUCCESS && own.kind == MPI__RECEIVE && own.is_active)
+    mpi__note_local(call, result, held->bytes);
+    if (result != MPI_SUCCESS && is_receive)
         mpi__withdrawn(call, held);
-    if (result == MPI_SUCCESS && own.kind != MPI__NOTHING &&
-        own.peer != MPI_PROC_NULL) {
-        peer_fill(call, &own);
-        if (own.kind == MPI__RECEIVE && own.is_active)
-            mpi__open_add(&own);
-        mpi__request_add(&own);
-    }
+    if (result != MPI_SUCCESS || held->kind == MPI__NOTHING ||
+        held->peer == MPI_PROC_NULL)
+        return;
+    held->request = MPI__BITS(request);
+    peer_fill(call, held);
+    if (is_receive)
+        mpi__open_add(held);
+    mpi__request_add(held);
 }
 
 /* What the library may keep until there is a receive for it: a send that is
  * synchronous, or longer than what goes along unasked. */
 void mpi__sending(const mpi_call *call, int result, int64_t bytes,
-                  const mpi_held *held, MPI_Request request)
+                  mpi_held *held, MPI_Request request)
 {
-    mpi_held own = *held;
-
     mpi__note_sent(call, result, bytes, held);
-    own.request = MPI__BITS(request);
-    own.bytes = bytes;
-    own.is_synchronous = is_synchronous(call->number);
-    if (result != MPI_SUCCESS || own.peer == MPI_PROC_NULL ||
+    if (result != MPI_SUCCESS || held->peer == MPI_PROC_NULL ||
         !mpi__may_block(call, bytes))
         return;
-    peer_fill(call, &own);
-    mpi__request_add(&own);
+    held->request = MPI__BITS(request);
+    held->bytes = bytes;
+    held->is_synchronous = is_synchronous(call->number);
+    peer_fill(call, held);
+    mpi__request_add(held);
 }
 
 /* Which collective it is that was started, and for whom its end waits. */

@@ -114,10 +114,10 @@ void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
                const MPI_Request *requests);
 MPI_Status *mpi__statuses(mpi_self *self, int count);
 
-void mpi__started(const mpi_call *call, int result, const mpi_held *held,
+void mpi__started(const mpi_call *call, int result, mpi_held *held,
                   MPI_Request request);
 void mpi__sending(const mpi_call *call, int result, int64_t bytes,
-                  const mpi_held *held, MPI_Request request);
+                  mpi_held *held, MPI_Request request);
 /* Who has to start a collective before it ends. */
 typedef enum mpi_coming {
     MPI__COME_ALL,

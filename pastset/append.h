@@ -70,7 +70,7 @@ static inline void pastset__fence(memory_order order)
 #endif
 
 /* After end: readers are held, and may have waited for this tuple. */
-void pastset__append_wake(pastset_appender *appender);
+void pastset__append_wake(pastset_appender *appender) __attribute__((cold));
 
 /* The slot of the next tuple; NULL when it takes the long way. */
 static inline unsigned char *pastset_append_begin(pastset_appender *appender)

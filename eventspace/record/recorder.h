@@ -117,9 +117,10 @@ void eventspace_recorder_thread_end(eventspace_recorded_thread *thread,
 
 /* As it cannot be written the short way. */
 void eventspace__record_slowly(eventspace_recorded_stream *stream,
-                               const void *tuple, size_t bytes);
+                               const void *tuple, size_t bytes)
+    __attribute__((cold));
 void eventspace__record_longest(eventspace_recorded_thread *thread,
-                                uint64_t ticks);
+                                uint64_t ticks) __attribute__((cold));
 
 #define EVENTSPACE__STORE(slot, type, field, value)                            \
     pastset_append_store((slot) + offsetof(type, field), &(value),             \
@@ -181,64 +182,50 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
     pastset_append_end(appender);
 }
 
-/* Fills in what is the same in all notes of a thread. */
-static inline void
-eventspace_recorded_note(paths_executor_note *note,
-                         const eventspace_recorded_thread *thread)
-{
-    note->thread = thread->number;
-    note->peer = UINT32_MAX;
-    note->activity = PATHS_WAITING;
-    note->flags |= PATHS_NOTE_COLLECTOR;
-}
-
 /* Says what the thread that calls is about to do, and may have to wait for: the
- * operation that leaves its next event. `thread`, `sequence`, `flags`, `peer`
- * and, if it is 0, `at` are filled in here. Parts come before their note. */
+ * operation that leaves its next event. `thread`, `sequence`, `activity`,
+ * `peer` and, if it is 0, `at` are those of the thread, and `flags` say that it
+ * is of a collector. Parts come before their note. */
 static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
-                                             paths_executor_note *note)
+                                             const paths_executor_note *note)
 {
     unsigned char *slot =
         thread->notes ? pastset_append_begin(thread->notes) : NULL;
+    uint64_t at = note->at ? note->at : note->since;
+    uint32_t sequence = thread->sequence + 1, peer = UINT32_MAX;
+    uint32_t flags = note->flags | PATHS_NOTE_COLLECTOR;
+    uint16_t activity = PATHS_WAITING;
 
     if (!slot)
         return;
-    if (!note->at)
-        note->at = note->since;
-    note->sequence = thread->sequence + 1;
-    eventspace_recorded_note(note, thread);
-    pastset_append_store(slot, note, sizeof(*note));
-    pastset_append_end(thread->notes);
-}
-
-/* The short way: a note that is as `like` (eventspace_recorded_note) but for
- * these. What `like` has was stored long ago; see eventspace_record. */
-static inline void
-eventspace_record_waiting_like(eventspace_recorded_thread *thread,
-                               const paths_executor_note *like, uint64_t since,
-                               uint64_t tag, uint32_t flags)
-{
-    unsigned char *slot =
-        thread->notes ? pastset_append_begin(thread->notes) : NULL;
-    uint32_t sequence = thread->sequence + 1;
-
-    if (!slot)
-        return;
-    flags |= like->flags;
-    pastset_append_store(slot, like, sizeof(*like));
-    EVENTSPACE__STORE(slot, paths_executor_note, since, since);
-    EVENTSPACE__STORE(slot, paths_executor_note, at, since);
-    EVENTSPACE__STORE(slot, paths_executor_note, tag, tag);
+    EVENTSPACE__STORE(slot, paths_executor_note, since, note->since);
+    EVENTSPACE__STORE(slot, paths_executor_note, at, at);
+    EVENTSPACE__STORE(slot, paths_executor_note, tag, note->tag);
+    EVENTSPACE__STORE(slot, paths_executor_note, thread, thread->number);
     EVENTSPACE__STORE(slot, paths_executor_note, sequence, sequence);
+    EVENTSPACE__STORE(slot, paths_executor_note, first, note->first);
+    EVENTSPACE__STORE(slot, paths_executor_note, stage, note->stage);
+    EVENTSPACE__STORE(slot, paths_executor_note, peer, peer);
+    EVENTSPACE__STORE(slot, paths_executor_note, peer_thread,
+                      note->peer_thread);
+    EVENTSPACE__STORE(slot, paths_executor_note, bytes, note->bytes);
+    EVENTSPACE__STORE(slot, paths_executor_note, under_way, note->under_way);
     EVENTSPACE__STORE(slot, paths_executor_note, flags, flags);
+    EVENTSPACE__STORE(slot, paths_executor_note, parts, note->parts);
+    EVENTSPACE__STORE(slot, paths_executor_note, communicator,
+                      note->communicator);
+    EVENTSPACE__STORE(slot, paths_executor_note, activity, activity);
+    EVENTSPACE__STORE(slot, paths_executor_note, verb, note->verb);
     pastset_append_end(thread->notes);
 }
 
 /* Counts an end of a message of the thread that cannot be written: whoever
  * reads the run takes no message of the process for another one. */
-void eventspace_recorder_lose_message(eventspace_recorded_thread *thread);
+void eventspace_recorder_lose_message(eventspace_recorded_thread *thread)
+    __attribute__((cold));
 
 /* Counts an event for which there is no collector. */
-void eventspace_recorder_lose(eventspace_recorder *recorder);
+void eventspace_recorder_lose(eventspace_recorder *recorder)
+    __attribute__((cold));
 
 #endif
