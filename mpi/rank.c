@@ -199,7 +199,11 @@ static void note_init(uint16_t number, uint64_t start, int result,
     mpi_self *self = mpi__self;
 
     if (self) {
-        mpi_call call = {self, start, eventspace_ticks(), from, number, false};
+        mpi_call call = {.self = self,
+                         .start = start,
+                         .end = eventspace_ticks(),
+                         .from = from,
+                         .number = number};
         mpi__note_local(&call, result, 0);
     }
 }
