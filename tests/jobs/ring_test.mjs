@@ -4,7 +4,7 @@
 //
 //     alone.sh node ring_test.mjs BIN openmpi|mpich
 //
-// EVENTSPACE_JOB_KILLS is how many are killed (4), by EVENTSPACE_TEST_SEED (1).
+// EVENTSPACE_JOB_KILLS is how many are killed (3), by EVENTSPACE_TEST_SEED (1).
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, writeFileSync} from 'fs';
 import {join, resolve} from 'path';
@@ -12,9 +12,9 @@ import {infoOf, kills, start, succeed} from './course.mjs';
 import {folder, launcherOf, temporaryMake} from './launchers.mjs';
 
 const bin = resolve(process.argv[2]), ranks = 8, bytes = 1000;
-const few = 1000, many = 10000; // rounds
+const few = 500, many = 4000; // rounds
 const launcher = launcherOf(process.argv[3], ranks, 'one');
-const count = Number(process.env.EVENTSPACE_JOB_KILLS ?? 4);
+const count = Number(process.env.EVENTSPACE_JOB_KILLS ?? 3);
 const command = join(bin, 'eventspace'), ring = join(folder, 'ring');
 const run = join(folder, 'RUN'), counts = join(folder, 'counts');
 const words = rounds => [command, 'mpi', '--output', run, '--', ring, counts,

@@ -15,6 +15,9 @@ typedef struct told {
     scopes_view_input view_input; /* change it as wanted */
 } told;
 
+/* How many events are in a list of them. */
+#define SIZE(list) (sizeof(list) / sizeof(*(list)))
+
 /* Of a run directory: all of it. */
 void told_run(told *t, const char *directory);
 /* Of events made by hand on the processes of an instrumented map. Their ticks

@@ -14,7 +14,6 @@
 
 TestSuite(absurd, .init = scratch_make, .fini = scratch_remove, .timeout = 300);
 
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
 #define FAR (UINT64_C(1) << 62)
 #define EVENT(from, to, id, who, number)                                       \
     {                                                                          \

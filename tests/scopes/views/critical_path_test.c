@@ -37,7 +37,6 @@ static const char nap_map[] =
 TestSuite(critical_path, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
 
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
 #define EVENT(from, to, id, who, number, what)                                 \
     {                                                                          \
         .start = (from), .end = (to), .collector = (id), .thread = (who),      \

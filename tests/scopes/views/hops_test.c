@@ -23,8 +23,6 @@
 
 TestSuite(hops, .init = scratch_make, .fini = scratch_remove, .timeout = 600);
 
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
-
 /* --- two rounds made by hand --- */
 
 #define ALL_NS (8000 + 7500 + 3800 + 7000 + 6100 + 2200)

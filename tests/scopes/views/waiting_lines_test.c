@@ -15,7 +15,6 @@ TestSuite(waiting_lines, .init = scratch_make, .fini = scratch_remove,
         .start = (from), .end = (to), .collector = (id), .thread = (who),      \
         .sequence = (number), .bytes = 8, .operation = PASTSET_##what          \
     }
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
 
 /* As recorded programs of MPI have it: collectors of places, which lead to one
  * of the thread at the collective. */

@@ -26,7 +26,6 @@ TestSuite(waiting_views, .init = scratch_make, .fini = scratch_remove,
         .start = (from), .end = (to), .collector = (id), .thread = (who),      \
         .sequence = (number), .bytes = 8, .operation = PASTSET_##what          \
     }
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
 
 /* --- kinds --- */
 

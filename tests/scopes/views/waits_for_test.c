@@ -39,7 +39,6 @@ static const char pipe_map[] =
         .start = (from), .end = (to), .collector = (who), .thread = (who),     \
         .sequence = (number), .bytes = 8, .operation = (what)                  \
     }
-#define SIZE(list) (sizeof(list) / sizeof(*(list)))
 
 static void check_row(const scopes_table *table, const char *who,
                       const char *whom, int64_t count, int64_t total_ns)
