@@ -12,7 +12,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { THREADS = 7, LONG = 5000, PEER = 0, TAG = 1 };
+enum {
+    THREADS = 7,
+    SHORT = 500, /* threads that do one thing, one after the other */
+    LONG = 5000,
+    PEER = 0,
+    TAG = 1
+};
 
 typedef struct thread {
     pthread_t id;
@@ -132,6 +138,27 @@ static void *thread_run(void *argument)
     return NULL;
 }
 
+static void *short_run(void *argument)
+{
+    char out[LONG] = "", in[LONG];
+    int bytes = *(int *)argument;
+
+    MPI_Sendrecv(out, bytes, MPI_BYTE, PEER, bytes, in, LONG, MPI_BYTE, PEER,
+                 bytes, MPI_COMM_SELF, MPI_STATUS_IGNORE);
+    return NULL;
+}
+
+static void run_short(void)
+{
+    pthread_t id;
+
+    for (int bytes = 1; bytes <= SHORT; bytes++) {
+        pthread_create(&id, NULL, short_run, &bytes);
+        pthread_join(id, NULL);
+        printf("%d 1 %d\n", THREADS + bytes, bytes);
+    }
+}
+
 int main(int argc, char **argv)
 {
     static void (*const runs[THREADS])(thread *) = {
@@ -158,6 +185,7 @@ int main(int argc, char **argv)
         printf("%d %ld %ld\n", i + 1, all[i].messages, all[i].bytes);
         MPI_Comm_free(&all[i].comm);
     }
+    run_short();
     MPI_Finalize();
     return 0;
 }
