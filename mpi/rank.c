@@ -50,15 +50,17 @@ void mpi__rank_name(char out[32], uint32_t rank)
     eventspace_rank_name(out, rank, mpi__size);
 }
 
+/* In one piece: other ranks say something, too. */
 static void say(const char *format, ...)
 {
+    char text[2048], line[2080];
     va_list arguments;
 
-    fputs("eventspace: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    snprintf(line, sizeof(line), "eventspace: %s\n", text);
+    fputs(line, stderr);
 }
 
 /* --- threads --- */
