@@ -44,26 +44,46 @@ static queue *queue_lock(const mpi_held *held)
     return q;
 }
 
+/* The i-th of those in it. */
+static begun *item(queue *q, uint32_t i)
+{
+    return &q->items[(q->first + i) & q->mask];
+}
+
 /* Release: who sees the head by the acquire in mpi__overtook sees what was
  * written down before it was moved. */
 static void queue_unlock(queue *q)
 {
-    atomic_store_explicit(
-        &q->head, q->count ? q->items[q->first & q->mask].order : MPI__NONE,
-        memory_order_release);
+    atomic_store_explicit(&q->head, q->count ? item(q, 0)->order : MPI__NONE,
+                          memory_order_release);
     if (mpi__is_threaded)
         pthread_mutex_unlock(&q->lock);
+}
+
+/* Those that were withdrawn, but for the last ones, are still there. */
+static void compact(queue *q)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < q->count; i++)
+        if (item(q, i)->comm)
+            *item(q, kept++) = *item(q, i);
+    q->count = kept;
 }
 
 static bool grow(queue *q)
 {
     uint32_t room = q->items ? 2 * (q->mask + 1) : ROOM_AT_FIRST;
-    begun *more = malloc(room * sizeof(*more));
+    begun *more;
 
+    compact(q);
+    if (q->items && q->count <= q->mask / 2)
+        return true;
+    more = malloc(room * sizeof(*more));
     if (!more)
-        return false;
+        return q->items && q->count <= q->mask;
     for (uint32_t i = 0; i < q->count; i++)
-        more[i] = q->items[(q->first + i) & q->mask];
+        more[i] = *item(q, i);
     free(q->items);
     q->items = more;
     q->first = 0;
@@ -77,7 +97,7 @@ static void push(const mpi_call *call, queue *q, const mpi_held *held)
         eventspace_recorder_lose_message(call->self->thread);
         return;
     }
-    q->items[(q->first + q->count++) & q->mask] =
+    *item(q, q->count++) =
         (begun){held->comm, held->order, held->thread, held->peer, held->tag};
 }
 
@@ -101,7 +121,7 @@ static begun *find(queue *q, uint32_t order)
 
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        begun *b = &q->items[(q->first + middle) & q->mask];
+        begun *b = item(q, middle);
         if (b->order == order)
             return b;
         if (b->order < order)
@@ -137,8 +157,9 @@ void mpi__ended(const mpi_call *call, const mpi_held *held,
 {
     queue *q = queue_lock(held);
 
-    while (q->count && q->items[q->first & q->mask].order <= held->order) {
-        const begun *b = &q->items[q->first++ & q->mask];
+    while (q->count && item(q, 0)->order <= held->order) {
+        const begun *b = item(q, 0);
+        q->first++;
         q->count--;
         if (b->comm && b->order != held->order)
             write_down(call, held->kind, b);
@@ -154,7 +175,7 @@ void mpi__withdrawn(const mpi_call *call, const mpi_held *held)
 
     if (b)
         b->comm = NULL;
-    while (q->count && !q->items[(q->first + q->count - 1) & q->mask].comm)
+    while (q->count && !item(q, q->count - 1)->comm)
         q->count--;
     queue_unlock(q);
     if (!b && held->comm)

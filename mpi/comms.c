@@ -22,6 +22,7 @@ _Atomic uint32_t mpi__comm_generation = 1, mpi__type_generation = 1;
 
 static struct {
     mpi_comm *all;
+    mpi_comm *freed; /* of which something is still said, or known */
     MPI_Group world;
     bool has_world;
 } comms;
@@ -172,10 +173,12 @@ static bool first_ask(mpi_comm *c, MPI_Comm comm, digest *members)
  * same: such are made one after the other. */
 static uint32_t count_alike(const mpi_comm *c)
 {
+    const mpi_comm *const lists[] = {comms.all, comms.freed};
     uint32_t count = 0;
 
-    for (const mpi_comm *other = comms.all; other; other = other->next)
-        count += other != c && strcmp(other->alike, c->alike) == 0;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
+        for (const mpi_comm *other = lists[i]; other; other = other->next)
+            count += other != c && strcmp(other->alike, c->alike) == 0;
     return count;
 }
 
@@ -309,10 +312,23 @@ void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made)
 
 void mpi__comm_freed(MPI_Comm comm)
 {
+    mpi_comm **at = &comms.all, *c;
+
     pthread_mutex_lock(&mpi__comms_lock);
-    for (mpi_comm *c = comms.all; c && comm != MPI_COMM_NULL; c = c->next)
-        if (c->handle == MPI__BITS(comm))
-            c->handle = 0;
+    while ((c = *at) && comm != MPI_COMM_NULL) {
+        if (c->handle != MPI__BITS(comm)) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        c->handle = 0;
+        if (c->is_asked) { /* requests and places may have it */
+            c->next = comms.freed;
+            comms.freed = c;
+        } else {
+            free(c);
+        }
+    }
     pthread_mutex_unlock(&mpi__comms_lock);
     atomic_fetch_add(&mpi__comm_generation, 1);
 }

@@ -40,6 +40,7 @@ _Thread_local mpi_note mpi__note;
 
 static struct {
     _Atomic bool is_over; /* nothing is recorded any more */
+    _Atomic bool is_full; /* a thread could not be made */
     pthread_key_t ends;
     _Atomic uint32_t threads;
 } process;
@@ -49,15 +50,17 @@ void mpi__rank_name(char out[32], uint32_t rank)
     eventspace_rank_name(out, rank, mpi__size);
 }
 
+/* In one piece: other ranks say something, too. */
 static void say(const char *format, ...)
 {
+    char text[2048], line[2080];
     va_list arguments;
 
-    fputs("eventspace: ", stderr);
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(text, sizeof(text), format, arguments);
     va_end(arguments);
-    fputc('\n', stderr);
+    snprintf(line, sizeof(line), "eventspace: %s\n", text);
+    fputs(line, stderr);
 }
 
 /* --- threads --- */
@@ -103,9 +106,17 @@ static mpi_self *self_make(uint64_t begin)
 
 mpi_self *__attribute__((noinline)) mpi__self_make(void)
 {
+    mpi_self *self = NULL;
+
     if (!mpi__recorder || atomic_load(&process.is_over))
         return NULL;
-    return self_make(eventspace_ticks());
+    if (!atomic_load(&process.is_full))
+        self = self_make(eventspace_ticks());
+    if (!self) {
+        atomic_store(&process.is_full, true);
+        eventspace_recorder_lose_call(mpi__recorder);
+    }
+    return self;
 }
 
 /* --- begin --- */

@@ -59,13 +59,16 @@ static void shard_unlock(shard *s)
         pthread_mutex_unlock(&s->lock);
 }
 
-static mpi_held *find(const shard *s, uint64_t key)
+/* With the id of `own`, unless that is NULL: another thread may have been given
+ * the same handle meanwhile. */
+static mpi_held *find(const shard *s, uint64_t key, const mpi_held *own)
 {
     for (uint32_t at = (uint32_t)mix(key) & s->mask;; at = (at + 1) & s->mask) {
         mpi_held *held = &s->items[at];
         if (!held->request)
             return NULL;
-        if (held->request == key && held->kind != MPI__NOTHING)
+        if (held->request == key && held->kind != MPI__NOTHING &&
+            (!own || held->id == own->id))
             return held;
     }
 }
@@ -150,7 +153,7 @@ static bool look(mpi_held *out, uint64_t request, bool is_message, bool take)
 {
     uint64_t key = key_of(request, is_message);
     shard *s = shard_lock(key);
-    mpi_held *held = find(s, key);
+    mpi_held *held = find(s, key, NULL);
 
     if (held) {
         *out = *held;
@@ -175,24 +178,11 @@ bool mpi__request_take(mpi_held *out, uint64_t request, bool is_message)
     return look(out, request, is_message, true);
 }
 
-/* Another thread may have been given the same handle meanwhile. */
-static mpi_held *find_own(const shard *s, uint64_t key, uint32_t id)
-{
-    for (uint32_t at = (uint32_t)mix(key) & s->mask;; at = (at + 1) & s->mask) {
-        mpi_held *held = &s->items[at];
-        if (!held->request)
-            return NULL;
-        if (held->request == key && held->kind != MPI__NOTHING &&
-            held->id == id)
-            return held;
-    }
-}
-
 void mpi__request_remove(const mpi_held *gone)
 {
     uint64_t key = key_of(gone->request, gone->is_message);
     shard *s = shard_lock(key);
-    mpi_held *held = find_own(s, key, gone->id);
+    mpi_held *held = find(s, key, gone);
 
     if (held)
         drop(s, held);
@@ -203,7 +193,7 @@ void mpi__request_update(const mpi_held *changed)
 {
     uint64_t key = key_of(changed->request, changed->is_message);
     shard *s = shard_lock(key);
-    mpi_held *held = find(s, key);
+    mpi_held *held = find(s, key, changed);
 
     if (held) {
         *held = *changed;

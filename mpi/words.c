@@ -441,6 +441,7 @@ void mpi__starts(const mpi_call *call, mpi_hold *hold)
             continue;
         if (mpi__is_threaded)
             mpi__request_remove(held);
+        held->is_cancelled = false;
         mpi__begins(call, held, false);
     }
 }
@@ -511,8 +512,6 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
 {
     bool some = false;
 
-    if (result != MPI_SUCCESS && result != MPI_ERR_IN_STATUS)
-        count = 0;
     for (int i = 0; i < count && hold->some; i++) {
         mpi_held *held = &hold->items[indexes ? indexes[i] : i];
         int own = MPI_SUCCESS;
@@ -535,25 +534,68 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
     put_back(hold);
 }
 
+/* Those that it has freed have ended, too, and whether they have had messages
+ * is not known. */
+void mpi__note_failed(const mpi_call *call, int result, mpi_hold *hold,
+                      const MPI_Request *requests)
+{
+    for (int i = 0; i < hold->count && hold->some; i++) {
+        mpi_held *held = &hold->items[i];
+        if (held->kind == MPI__NOTHING || requests[i] != MPI_REQUEST_NULL)
+            continue;
+        if (held->kind == MPI__RECEIVE)
+            spoiled(call, held);
+        settle(held);
+    }
+    mpi__note_local(call, result, 0);
+    put_back(hold);
+}
+
+/* Another thread may be given the handle as soon as it is free. Whether one was
+ * cancelled, nobody can ask then. */
+mpi_doubt mpi__frees(mpi_hold *hold, MPI_Request request)
+{
+    mpi_held *held = &hold->items[0];
+    MPI_Status status;
+    int is_complete = 0;
+
+    if (!hold->some)
+        return MPI__IS_UNDER_WAY;
+    mpi__request_remove(held);
+    if (!held->is_active || !held->is_cancelled)
+        return MPI__IS_UNDER_WAY;
+    if (PMPI_Request_get_status(request, &is_complete, &status) !=
+            MPI_SUCCESS ||
+        !is_complete)
+        return MPI__MAY_HAVE_BEEN;
+    return was_cancelled(held, &status) ? MPI__WAS_NONE : MPI__IS_UNDER_WAY;
+}
+
 /* A receive that nobody waits for still takes a message; which one is not known
  * where it would have taken several. */
-void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold)
+void mpi__note_freed(const mpi_call *call, int result, mpi_hold *hold,
+                     mpi_doubt doubt)
 {
     mpi_held *held = &hold->items[0];
     eventspace_message message = {.tick = call->end,
-                                  .ordinal = held->order,
-                                  .tag = held->tag,
                                   .kind = EVENTSPACE_MESSAGE_RECEIVED};
 
     mpi__note_local(call, result, 0);
-    if (result != MPI_SUCCESS || !hold->some)
+    if (!hold->some)
         return;
-    mpi__request_remove(held);
+    if (result != MPI_SUCCESS) {
+        mpi__request_add(held);
+        return;
+    }
     if (held->kind != MPI__RECEIVE || !held->is_active)
         return;
     mpi__open_remove(held);
-    if (held->peer < 0 || held->tag < 0)
+    if (doubt == MPI__WAS_NONE)
+        mpi__withdrawn(call, held);
+    if (doubt != MPI__IS_UNDER_WAY || held->peer < 0 || held->tag < 0)
         return; /* it has begun, and nobody will know how it has ended */
+    message.ordinal = held->order;
+    message.tag = held->tag;
     message.call = call->self->thread->sequence;
     ended(call, held, place_of(call, held, held->peer), &message);
 }

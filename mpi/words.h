@@ -136,6 +136,9 @@ void mpi__note_start(const mpi_call *call, int result, mpi_hold *hold,
 void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
                          int count, const int *indexes,
                          const MPI_Status *statuses);
+/* A call that was to complete them has failed; `requests` as it left them. */
+void mpi__note_failed(const mpi_call *call, int result, mpi_hold *hold,
+                      const MPI_Request *requests);
 void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
                         const MPI_Status *status);
 
@@ -143,8 +146,12 @@ void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
 void mpi__note_probed(const mpi_call *call, int result, bool flag,
                       MPI_Message message, mpi_held *held,
                       const MPI_Status *status);
-void mpi__note_freed(const mpi_call *call, int result, const mpi_hold *hold);
+/* It is about to be freed: what is known of what it has taken. */
+mpi_doubt mpi__frees(mpi_hold *hold, MPI_Request request);
+void mpi__note_freed(const mpi_call *call, int result, mpi_hold *hold,
+                     mpi_doubt doubt);
 void mpi__cancelled(mpi_self *self, MPI_Request request);
+/* Before it is: who makes another one may be given its handle. */
 void mpi__type_freed(void);
 
 /* --- words --- */
@@ -344,6 +351,7 @@ void mpi__type_freed(void);
 #define BEFORE_imrecv(count, type, message, request)                           \
     mpi_held own_held;                                                         \
     own_held.kind = MPI__NOTHING;                                              \
+    own_held.bytes = 0;                                                        \
     if (is_on)                                                                 \
         mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_imrecv(count, type, message, request)                            \
@@ -365,9 +373,12 @@ void mpi__type_freed(void);
     MPI__HOLD(count, requests)                                                 \
     if (own_hold.some && (statuses) == MPI_STATUSES_IGNORE)                    \
         statuses = mpi__statuses(this_call.self, count);
-#define MPI__COMPLETED(count, indexes, statuses)                               \
-    mpi__note_completed(&this_call, outcome, &own_hold, count, indexes,        \
-                        statuses);
+#define MPI__COMPLETED(requests, count, indexes, statuses)                     \
+    if (outcome == MPI_SUCCESS || outcome == MPI_ERR_IN_STATUS)                \
+        mpi__note_completed(&this_call, outcome, &own_hold, count, indexes,    \
+                            statuses);                                         \
+    else                                                                       \
+        mpi__note_failed(&this_call, outcome, &own_hold, requests);
 
 #define MPI__POLLED(in_vain, for_one)                                          \
     if (outcome == MPI_SUCCESS && (in_vain))                                   \
@@ -379,41 +390,46 @@ void mpi__type_freed(void);
 #define BEFORE_wait(request, status)                                           \
     MPI__HOLD_ONE(request, status)                                             \
     MPI__WAITS_FOR(false)
-#define AFTER_wait(request, status) MPI__COMPLETED(1, NULL, status)
+#define AFTER_wait(request, status) MPI__COMPLETED(request, 1, NULL, status)
 #define BEFORE_test(request, flag, status) MPI__HOLD_ONE(request, status)
 #define AFTER_test(request, flag, status)                                      \
-    MPI__COMPLETED(*(flag) ? 1 : 0, NULL, status)                              \
+    MPI__COMPLETED(request, *(flag) ? 1 : 0, NULL, status)                     \
     MPI__POLLED(!*(flag), false)
 #define BEFORE_waitall(count, requests, statuses)                              \
     MPI__HOLD_MANY(count, requests, statuses)                                  \
     MPI__WAITS_FOR(false)
 #define AFTER_waitall(count, requests, statuses)                               \
-    MPI__COMPLETED(count, NULL, statuses)
+    MPI__COMPLETED(requests, count, NULL, statuses)
 #define BEFORE_testall(count, requests, flag, statuses)                        \
     MPI__HOLD_MANY(count, requests, statuses)
 #define AFTER_testall(count, requests, flag, statuses)                         \
-    MPI__COMPLETED(*(flag) ? count : 0, NULL, statuses)                        \
+    MPI__COMPLETED(requests, *(flag) ? count : 0, NULL, statuses)              \
     MPI__POLLED(!*(flag), false)
 #define BEFORE_waitany(count, requests, index, status)                         \
     MPI__HOLD_ANY(count, requests, status)                                     \
     MPI__WAITS_FOR(true)
 #define AFTER_waitany(count, requests, index, status)                          \
-    MPI__COMPLETED(*(index) == MPI_UNDEFINED ? 0 : 1, index, status)
+    MPI__COMPLETED(requests, *(index) == MPI_UNDEFINED ? 0 : 1, index, status)
 #define BEFORE_testany(count, requests, index, flag, status)                   \
     MPI__HOLD_ANY(count, requests, status)
 #define AFTER_testany(count, requests, index, flag, status)                    \
-    MPI__COMPLETED(*(flag) && *(index) != MPI_UNDEFINED ? 1 : 0, index,        \
-                   status)                                                     \
+    MPI__COMPLETED(requests, *(flag) && *(index) != MPI_UNDEFINED ? 1 : 0,     \
+                   index, status)                                              \
     MPI__POLLED(!*(flag), true)
 #define BEFORE_waitsome(count, requests, done, indexes, statuses)              \
     MPI__HOLD_MANY(count, requests, statuses)                                  \
     MPI__WAITS_FOR(true)
 #define AFTER_waitsome(count, requests, done, indexes, statuses)               \
-    MPI__COMPLETED(*(done) == MPI_UNDEFINED ? 0 : *(done), indexes, statuses)  \
+    MPI__COMPLETED(requests, *(done) == MPI_UNDEFINED ? 0 : *(done), indexes,  \
+                   statuses)                                                   \
     MPI__POLLED(*(done) == 0, true)
-#define BEFORE_request_free(request) MPI__HOLD(1, request)
+#define BEFORE_request_free(request)                                           \
+    mpi_doubt own_doubt = MPI__IS_UNDER_WAY;                                   \
+    MPI__HOLD(1, request)                                                      \
+    if (is_on)                                                                 \
+        own_doubt = mpi__frees(&own_hold, *(request));
 #define AFTER_request_free(request)                                            \
-    mpi__note_freed(&this_call, outcome, &own_hold);
+    mpi__note_freed(&this_call, outcome, &own_hold, own_doubt);
 #define BEFORE_cancel(request)                                                 \
     if (is_on)                                                                 \
         mpi__cancelled(this_call.self, *(request));
@@ -630,9 +646,9 @@ void mpi__type_freed(void);
 #define AFTER_comm_free(comm) MPI__NOTE_LOCAL(0);
 #define BEFORE_comm_name(comm, name)
 #define AFTER_comm_name(comm, name) MPI__NOTE_LOCAL(0);
-#define BEFORE_type_free(type)
-#define AFTER_type_free(type)                                                  \
-    mpi__type_freed();                                                         \
-    MPI__NOTE_LOCAL(0);
+#define BEFORE_type_free(type)                                                 \
+    if (is_on)                                                                 \
+        mpi__type_freed();
+#define AFTER_type_free(type) MPI__NOTE_LOCAL(0);
 
 #endif

@@ -19,6 +19,12 @@
 #define MAX_EVENTS (UINT64_C(1) << 28)
 #define MAX_BYTES (UINT64_C(1) << 43) /* of addresses; a file of holes */
 
+/* Of half of these, a thread takes one part in so many of what is left, so that
+ * there is room for thousands, of which later ones can record less; but at
+ * least so many events, from the other half. */
+#define SHARE 64
+#define FEW_EVENTS (UINT64_C(1) << 16)
+
 /* After a tuple was refused, so many more are without being tried: a try is a
  * system call. */
 #define PASS_OVER 255u
@@ -29,6 +35,7 @@ struct eventspace_recorder {
     pastset_element *definitions, *life;
     eventspace_recorded_thread *threads;
     uint64_t max_events, unmade;
+    uint64_t bytes_left; /* of addresses, for threads */
     uint32_t rank, processes;
     uint32_t defined;    /* ids that were given */
     uint32_t collectors; /* of them, collectors */
@@ -142,6 +149,7 @@ int eventspace_recorder_open(eventspace_recorder **out,
     r->rank = options->rank;
     r->processes = options->processes;
     r->max_events = options->max_events ? options->max_events : MAX_EVENTS;
+    r->bytes_left = MAX_BYTES / 2;
     eventspace_ticks_init();
     err = files_make(r, options);
     if (err)
@@ -304,12 +312,26 @@ int eventspace_recorder_collector(eventspace_recorded_collector *out,
 
 /* --- threads --- */
 
-static int stream_make(eventspace_recorder *r, eventspace_recorded_stream *out,
-                       const char *name, const char *type)
+/* How many events, and messages, a thread can record. */
+static uint64_t room_take(eventspace_recorder *r)
 {
-    pastset_element_options options = {.policy = PASTSET_GROW,
-                                       .capacity = r->max_events,
-                                       .single_writer = true};
+    const uint64_t bytes =
+        sizeof(eventspace_trace) + sizeof(eventspace_message);
+    uint64_t room = r->bytes_left / SHARE / bytes;
+
+    if (room < FEW_EVENTS)
+        room = FEW_EVENTS;
+    if (room > r->max_events)
+        room = r->max_events;
+    r->bytes_left -= room * bytes < r->bytes_left ? room * bytes : 0;
+    return room;
+}
+
+static int stream_make(eventspace_recorder *r, eventspace_recorded_stream *out,
+                       const char *name, const char *type, uint64_t room)
+{
+    pastset_element_options options = {
+        .policy = PASTSET_GROW, .capacity = room, .single_writer = true};
     int err = element_make(&out->element, r, name, type, options);
 
     if (!err)
@@ -372,6 +394,7 @@ static int thread_make(eventspace_recorder *r, eventspace_recorded_thread *t,
                        const char *name)
 {
     char messages[64], trace[32];
+    uint64_t room = room_take(r);
     uint32_t n = r->thread_count;
     int err;
 
@@ -381,9 +404,10 @@ static int thread_make(eventspace_recorder *r, eventspace_recorded_thread *t,
     snprintf(trace, sizeof(trace), n ? "calls~%u" : "calls", n + 1);
     snprintf(messages, sizeof(messages), EVENTSPACE_MESSAGES_PREFIX "%u",
              t->number);
-    err = stream_make(r, &t->events, trace, EVENTSPACE_TRACE_TYPE);
+    err = stream_make(r, &t->events, trace, EVENTSPACE_TRACE_TYPE, room);
     if (!err)
-        err = stream_make(r, &t->messages, messages, EVENTSPACE_MESSAGE_TYPE);
+        err = stream_make(r, &t->messages, messages, EVENTSPACE_MESSAGE_TYPE,
+                          room);
     if (!err)
         err = notes_make(r, t);
     if (!err)
@@ -463,5 +487,14 @@ void eventspace_recorder_lose(eventspace_recorder *r)
 {
     pthread_mutex_lock(&r->lock);
     pastset_element_set_remark(r->definitions, ++r->unmade);
+    pthread_mutex_unlock(&r->lock);
+}
+
+void eventspace_recorder_lose_call(eventspace_recorder *r)
+{
+    eventspace_recorder_lose(r);
+    pthread_mutex_lock(&r->lock);
+    if (r->threads)
+        eventspace_recorder_lose_message(r->threads);
     pthread_mutex_unlock(&r->lock);
 }

@@ -42,8 +42,9 @@ typedef struct eventspace_recorder_options {
     const char *process;      /* one of its map */
     uint32_t rank, processes; /* as paths_map_rank_processes has it */
     uint64_t max_events;      /* of a thread, and as many messages: addresses,
-                                 not memory; 0: 268,435,456. What comes after
-                                 these is counted as lost */
+                                 not memory; 0: 268,435,456. Where there are
+                                 hundreds of threads, later ones have fewer.
+                                 What comes after these is counted as lost */
 } eventspace_recorder_options;
 
 /* Makes the space and the meta file of the process. Errors: PASTSET_EIO,
@@ -226,6 +227,9 @@ void eventspace_recorder_lose_message(eventspace_recorded_thread *thread)
 
 /* Counts an event for which there is no collector. */
 void eventspace_recorder_lose(eventspace_recorder *recorder)
+    __attribute__((cold));
+/* Counts one of a thread that could not be made, which may be of a message. */
+void eventspace_recorder_lose_call(eventspace_recorder *recorder)
     __attribute__((cold));
 
 #endif

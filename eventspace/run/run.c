@@ -132,7 +132,9 @@ static void meta_look(eventspace_run_process *process, const char *directory)
                            file, meta.process);
     if (err) {
         eventspace__problem_note(process, "%s", pastset_error());
-        return;
+        if (!process->has_meta)
+            return;
+        meta = process->meta; /* as it was: the process may end meanwhile */
     }
     if (meta.state == EVENTSPACE_RUNNING && !is_mirror(process, directory) &&
         !eventspace__process_there(&meta)) {

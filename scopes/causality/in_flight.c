@@ -34,11 +34,14 @@ static int no_memory(void)
 
 /* --- one note --- */
 
+/* A run that has a larger map by now numbers its nodes by that. */
 static uint32_t node_of(const taking *t, const paths_executor_note *note,
                         uint32_t rank)
 {
     if (note->flags & PATHS_NOTE_COLLECTOR)
-        return eventspace_run_collector(t->world.run, rank);
+        return eventspace_run_map(t->world.run) == t->map
+                   ? eventspace_run_collector(t->world.run, rank)
+                   : PATHS_NONE;
     return rank < t->map->node_count ? t->ranked[rank] : PATHS_NONE;
 }
 

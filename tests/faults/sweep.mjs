@@ -10,7 +10,7 @@
 // and nothing kept that was not kept without the fault. `--most` takes so many calls of each
 // case and kind, chosen by the seed; without it all are taken. Prints a line of
 // JSON for each case and kind, and for each fault that was not borne.
-import {execFileSync, spawn} from 'child_process';
+import {execFileSync, spawn, spawnSync} from 'child_process';
 import fs from 'fs';
 import path from 'path';
 
@@ -36,7 +36,8 @@ const run = (map) => (out) =>
 const look = (...args) => (out) => [eventspace, ...args.map(
     (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out)
         .replace('TRACE', path.join(scratch, 'trace', 'trace.otf2'))
-        .replace('IMPORTED', path.join(scratch, 'imported')))];
+        .replace('IMPORTED', path.join(scratch, 'imported'))
+        .replace('RANKS', path.join(scratch, 'ranks')))];
 const copied = (...args) => (out) => {
     fs.cpSync(path.join(scratch, 'run'), out, {recursive: true});
     return [eventspace, ...args.map((a) => a.replace('COPY', out))];
@@ -77,6 +78,14 @@ const cases = [
          command: look('scope', 'RUN', '--output=OUT')})),
     {name: 'check', same: true, command: look(
         'map', 'check', path.join(maps, 'three.dot'))},
+];
+const casesOfRanks = [
+    {name: 'ranks-info', same: true, command: look('info', 'RANKS')},
+    {name: 'ranks-view', same: true, command: look('view', 'RANKS', 'all')},
+    {name: 'ranks-sql', same: true, command: look('sql', 'RANKS',
+        'select * from message; select count(*) from event')},
+    {name: 'ranks-report', same: true,
+     command: look('report', 'RANKS', '--output=OUT')},
 ];
 
 // --- one run ---
@@ -299,6 +308,22 @@ for (const [program, ...args] of [
               {recursive: true, force: true});
     execFileSync(program, args, {stdio: ['ignore', 'ignore', 'inherit']});
 }
+// A program of MPI, if there is Open MPI.
+function recordRanks() {
+    const program = path.join(scratch, 'order'), logs = program + '.logs';
+    const env = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
+                 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1'};
+    if (spawnSync('mpicc.openmpi', ['-std=gnu11', '-g', '-pthread', '-o',
+        program, path.join(maps, '..', 'mpi', 'order.c')]).error)
+        return false;
+    fs.mkdirSync(logs, {recursive: true});
+    spawnSync('mpirun.openmpi', ['--oversubscribe', '-n', '3', eventspace,
+        'mpi', '--replace', '--output', path.join(scratch, 'ranks'), '--',
+        program, 'freed', logs], {env});
+    return true;
+}
+if (recordRanks())
+    cases.push(...casesOfRanks);
 const plans = [];
 await all(cases.filter((c) => !options.case ||
                               options.case.split(',').includes(c.name)),

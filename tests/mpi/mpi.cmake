@@ -1,8 +1,8 @@
 # The recorder for MPI programs; included from tests/CMakeLists.txt.
 if(suites AND NOT EVENTSPACE_SANITIZE)
   find_program(NODE NAMES node nodejs REQUIRED)
-  foreach(test calls counts foreign identity order loads loops twins endings watch
-          planted)
+  foreach(test calls counts foreign handles identity order loads loops twins
+          endings watch planted)
     add_test(NAME mpi/${test}
              COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/${test}_test.mjs
                      ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/mpi)
@@ -12,4 +12,14 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   set_tests_properties(mpi/foreign PROPERTIES SKIP_RETURN_CODE 77)
   # It makes runs again where the machine does other things.
   set_tests_properties(mpi/planted PROPERTIES TIMEOUT 900)
+endif()
+
+# The table of requests is the same for both.
+pkg_check_modules(OMPI QUIET ompi)
+if(OMPI_FOUND)
+  es_stress(mpi/requests_stress)
+  if(TARGET mpi_requests_stress)
+    target_include_directories(mpi_requests_stress SYSTEM
+                               PRIVATE ${OMPI_INCLUDE_DIRS})
+  endif()
 endif()

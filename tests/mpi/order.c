@@ -256,6 +256,75 @@ static void too_long(void)
     }
 }
 
+/* The same, by receives that somebody waits for, in one way or another. Their
+ * requests end, too, and later ones are given their handles. */
+static void too_long_later(void)
+{
+    int big[64] = {0}, in, index, flag = 0;
+    MPI_Request q;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 5; i++) {
+        if (rank == 0) {
+            big[0] = number++;
+            MPI_Send(big, 64, MPI_INT, 1, TAG, MPI_COMM_WORLD);
+            note_sent(1, TAG, big[0]);
+            send(TAG);
+        }
+        if (rank != 1)
+            continue;
+        MPI_Irecv(&in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q);
+        if (i == 0)
+            MPI_Wait(&q, MPI_STATUS_IGNORE);
+        else if (i == 1)
+            MPI_Waitall(1, &q, MPI_STATUSES_IGNORE);
+        else if (i == 2)
+            MPI_Waitany(1, &q, &index, MPI_STATUS_IGNORE);
+        else if (i == 3)
+            MPI_Waitsome(1, &q, &flag, &index, MPI_STATUSES_IGNORE);
+        while (i == 4 && q != MPI_REQUEST_NULL &&
+               MPI_Test(&q, &flag, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+            if (flag)
+                MPI_Abort(MPI_COMM_WORLD, 3);
+        MPI_Irecv(&in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q);
+        wait_for(&q, &in);
+    }
+}
+
+/* Receives that are cancelled, and that nobody waits for. */
+static void cancelled_freed(void)
+{
+    MPI_Request all[4];
+    int in[4];
+
+    if (rank == 1) {
+        MPI_Irecv(&in[0], 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &all[0]);
+        MPI_Irecv(&in[1], 1, MPI_INT, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD,
+                  &all[1]);
+        MPI_Recv_init(&in[2], 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &all[2]);
+        MPI_Start(&all[2]);
+        MPI_Irecv(&in[3], 1, MPI_INT, 0, OTHER, MPI_COMM_WORLD, &all[3]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        send(OTHER);
+    if (rank == 1)
+        wait_for(&all[3], &in[3]);
+    for (int i = 0; i < 3 && rank == 1; i++) {
+        MPI_Cancel(&all[i]);
+        MPI_Request_free(&all[i]);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        send(TAG);
+        send(TAG);
+    }
+    if (rank == 1) {
+        receive_as(MPI_COMM_WORLD, 0, 0, TAG);
+        receive_as(MPI_COMM_WORLD, 0, 0, TAG);
+    }
+}
+
 /* The communicator is freed while a receive of it is under way, and its handle
  * may be that of another one then. */
 static void freed(void)
@@ -403,10 +472,23 @@ static void deep(void)
 static const struct {
     const char *name;
     void (*run)(void);
-} ways[] = {WAY(same),         WAY(any_tag),    WAY(any_source), WAY(other_tag),
-            WAY(other_source), WAY(persistent), WAY(matched),    WAY(cancelled),
-            WAY(threads),      WAY(too_long),   WAY(freed),      WAY(quiet),
-            WAY(quiet_comms),  WAY(between),    WAY(deep)};
+} ways[] = {WAY(same),
+            WAY(any_tag),
+            WAY(any_source),
+            WAY(other_tag),
+            WAY(other_source),
+            WAY(persistent),
+            WAY(matched),
+            WAY(cancelled),
+            WAY(threads),
+            WAY(too_long),
+            WAY(too_long_later),
+            WAY(cancelled_freed),
+            WAY(freed),
+            WAY(quiet),
+            WAY(quiet_comms),
+            WAY(between),
+            WAY(deep)};
 
 int main(int argc, char **argv)
 {

@@ -25,6 +25,8 @@ const wanted = {
   cancelled: {'': 3},
   threads: {ambiguous: 3},
   too_long: {ambiguous: 5},
+  too_long_later: {ambiguous: 15},
+  cancelled_freed: {'': 3},
   freed: {'': 5},
   // Of four, one has both ends, two have one and one has none. Of the next two,
   // one was posted while it was off and has both; the other one was sent and

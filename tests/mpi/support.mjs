@@ -24,10 +24,13 @@ export function spawn(program, words, options = {}) {
     maxBuffer: 1 << 29, timeout: milliseconds, env: environment, ...options});
 }
 
+// Of one that has not ended as it should.
+const said = ({error, signal, stderr, stdout}) =>
+  [error, signal, stderr, stdout].filter(Boolean).join(' ');
+
 export function output(program, ...words) {
   const done = spawn(program, words);
-  assert.equal(done.status, 0,
-               `${program} ${words.join(' ')}: ${done.stderr} ${done.stdout}`);
+  assert.equal(done.status, 0, `${program} ${words.join(' ')}: ${said(done)}`);
   return done.stdout;
 }
 
@@ -58,7 +61,7 @@ export function launch(mpi, ranks, options, words, more = {}) {
 
 export function succeed(...about) {
   const done = launch(...about);
-  assert.equal(done.status, 0, `${about.join(' ')}: ${done.stderr} ${done.stdout}`);
+  assert.equal(done.status, 0, `${about.join(' ')}: ${said(done)}`);
   return done;
 }
 

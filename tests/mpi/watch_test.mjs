@@ -4,6 +4,8 @@
 //     watch_test.mjs BIN FOLDER
 import assert from 'node:assert/strict';
 import {spawn as spawnAside} from 'child_process';
+import {existsSync, rmSync} from 'fs';
+import {join} from 'path';
 import {command, compile, environment, folder, mpis, spawn} from './support.mjs';
 
 const ranks = 3, yields = {MPIR_CVAR_POLLS_BEFORE_YIELD: '1'};
@@ -60,11 +62,30 @@ async function checkTells(mpi, program) {
   assert.equal(told(said).length, 3, said);
 }
 
+// Who watches ends with the program also when the run is not there any more.
+async function checkRemoved(mpi, program) {
+  const gone = join(folder, `gone.${mpi}`);
+  const job = spawnAside(`mpirun.${mpi}`,
+    ['-n', String(ranks), command, 'mpi', '--watch', '--output', gone,
+     '--', program, 'late_message'],
+    {cwd: folder, env: {...environment, ...yields}, timeout: 60000,
+     stdio: ['ignore', 'ignore', 'pipe']});
+  const ended = new Promise(done => job.on('close', done));
+  const begun = () => Array.from({length: ranks}, (_, i) => `rank_${i}.meta`)
+    .every(name => existsSync(join(gone, name)));
+  job.stderr.resume();
+  while (!begun() && job.exitCode === null)
+    await new Promise(setImmediate);
+  rmSync(gone, {recursive: true, force: true});
+  assert.equal(await ended, 0);
+}
+
 for (const mpi of mpis) {
   const program = compile(mpi, 'deadlocks.c');
   checkEnds(mpi, program);
   checkSilent(mpi, program);
   await checkTells(mpi, program);
+  await checkRemoved(mpi, program);
 }
 const wrong = run(['--watch=for'], 'wrong', ['program']);
 assert.equal(wrong.status, 2);
