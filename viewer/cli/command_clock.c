@@ -42,6 +42,7 @@ typedef struct snapshot {
     scopes_source *source;
     scopes_topology *topology;
     bool *collectors;    /* around hops between processes */
+    bool needs_all;      /* tuples of these, whatever is asked for */
     uint64_t *from, *to; /* by process */
     scopes_event_table *event_table;
     scopes_clocks *clocks[2]; /* by method */
@@ -104,7 +105,8 @@ static int64_t rounded(double ns)
     return isfinite(ns) ? llround(ns) : SCOPES_BLANK;
 }
 
-/* The last moment of which a process has told. */
+/* The last moment of which a process has told: by events, or when it ended, as
+ * those of messages only are not read. */
 static uint64_t last_ticks(const snapshot *l, uint32_t process)
 {
     uint64_t last = 0;
@@ -114,6 +116,8 @@ static uint64_t last_ticks(const snapshot *l, uint32_t process)
             scopes_event_at(series->events, series->count - 1)->end > last)
             last = scopes_event_at(series->events, series->count - 1)->end;
     }
+    if (!last && eventspace_run_process_at(l->run, process)->has_meta)
+        last = eventspace_run_process_at(l->run, process)->meta.end_tick;
     return last;
 }
 
@@ -241,8 +245,70 @@ static int print_look(const snapshot *l, const clock_arguments *a)
     return err;
 }
 
-/* No line keeps within the bounds that the probe pairs of such a process
- * give. */
+/* No more than its wall clock is known of it, or messages that go one way. */
+static void warn_of_wall(const snapshot *l, uint32_t process)
+{
+    const scopes_clocks *clocks = l->clocks[SCOPES_CLOCK_HULL];
+    uint64_t ticks = scopes_clocks_process(clocks, process)->at_ticks;
+    int64_t shown = scopes_clocks_ns(clocks, process, ticks), from, to;
+    bool is_later;
+
+    fprintf(stderr, "eventspace: process %s: aligned by its wall clock, ",
+            eventspace_run_base(l->run)->processes[process].name);
+    scopes_clocks_certain(clocks, process, ticks, &from, &to);
+    is_later = to == INT64_MAX;
+    if (from == INT64_MIN && is_later)
+        fputs("as no operations between processes were collected that lead to "
+              "it\n",
+              stderr);
+    else if (from != INT64_MIN && !is_later)
+        fputs("moved so that no message arrives before it was sent, as between "
+              "any two they go in one direction only\n",
+              stderr);
+    else
+        fprintf(stderr,
+                "moved so that no message arrives before it was sent, as they "
+                "only %s: its events may have been any time %s than shown, but "
+                "%s by %.6f ms at most\n",
+                is_later ? "come to it" : "go from it",
+                is_later ? "later" : "earlier", is_later ? "earlier" : "later",
+                (double)(is_later ? shown - from : to - shown) / 1e6);
+}
+
+/* The process that is aligned by its wall clock, with which this one is aligned
+ * over others; else itself. */
+static uint32_t root_of(const snapshot *l, uint32_t process)
+{
+    const scopes_clocks *clocks = l->clocks[SCOPES_CLOCK_HULL];
+    uint32_t at = process;
+
+    while (scopes_clocks_process(clocks, at)->parent != PATHS_NONE)
+        at = scopes_clocks_process(clocks, at)->parent;
+    return scopes_clocks_process(clocks, at)->how == SCOPES_CLOCK_WALL
+               ? at
+               : process;
+}
+
+/* Of one that is aligned by exchanges: it is with one that is not, or no line
+ * keeps within the bounds that they give. */
+static void warn_of_exchanges(const snapshot *l, uint32_t process)
+{
+    const paths_map *map = eventspace_run_base(l->run);
+    uint32_t root = root_of(l, process);
+
+    if (root != process)
+        fprintf(stderr,
+                "eventspace: process %s: aligned with %s, so it is as wrong as "
+                "that\n",
+                map->processes[process].name, map->processes[root].name);
+    else
+        fprintf(stderr,
+                "eventspace: process %s: nothing is certain about its clock, "
+                "as no constant rate fits all exchanges on the path to it; try "
+                "--last\n",
+                map->processes[process].name);
+}
+
 static void warn(const snapshot *l)
 {
     const paths_map *map = eventspace_run_base(l->run);
@@ -252,17 +318,9 @@ static void warn(const snapshot *l)
         const scopes_clock *c =
             scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);
         if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
-            fprintf(stderr,
-                    "eventspace: process %s: nothing is certain about its "
-                    "clock, as no constant rate fits all exchanges on the path "
-                    "to it; try --last\n",
-                    map->processes[i].name);
+            warn_of_exchanges(l, i);
         if (c->how == SCOPES_CLOCK_WALL)
-            fprintf(stderr,
-                    "eventspace: process %s: aligned by its wall clock, as no "
-                    "operations between processes were collected that lead to "
-                    "it\n",
-                    map->processes[i].name);
+            warn_of_wall(l, i);
     }
 }
 
@@ -311,7 +369,7 @@ static int collectors_choose(snapshot *l)
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!l->collectors)
         return pastset_no_memory("to look at clocks");
-    scopes_clocks_choose(l->topology, l->collectors);
+    l->needs_all = scopes_clocks_choose(l->topology, l->collectors);
     return 0;
 }
 
@@ -361,11 +419,15 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
         for (size_t i = 0; i < eventspace_run_process_count(l->run) && !err;
              i++)
             err = window_make(l, a->last_ns, i);
+    }
+    if (a->last_ns && !l->needs_all) {
         filter.from_ticks = l->from;
         filter.to_ticks = l->to;
     }
     if (!err)
         err = scopes_event_table_load(&l->event_table, l->source, &filter);
+    if (!err && a->last_ns)
+        err = scopes_event_table_set_part(l->event_table, l->from, l->to);
     for (int i = 0; i < 2 && !err; i++)
         err = scopes_clocks_create(&l->clocks[i], l->run, l->event_table,
                                    l->topology, (scopes_clock_method)i,
