@@ -341,6 +341,7 @@ static void tree_take(scopes__graph *graph, const tree *t)
         uint32_t index = t->order[i], edge = t->edge[index];
         scopes__counter *counter = &graph->counters[index];
         counter->reached = true;
+        counter->root = t->order[0];
         counter->depth = t->depth[index];
         counter->edge = edge;
         counter->parent = edge == PATHS_NONE

@@ -164,6 +164,7 @@ typedef struct scopes__counter {
     bool reached;
     scopes_clock_how how;
     uint32_t parent, edge; /* PATHS_NONE for a root */
+    uint32_t root;         /* of its tree */
     uint32_t depth;
     /* time = value + slope * (x - at), by the clock of the reference process,
      * in nanoseconds from the start of that */
@@ -224,12 +225,12 @@ void scopes__one_way_at_root(const scopes__graph *graph, uint32_t counter,
 
 /* Moves whole trees, but not that of the counter `fixed`, until nothing that
  * was seen of two of them arrives before it was sent, by as little as that
- * takes, if it is possible.
+ * takes; if it is not possible, about there.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_part_trees(scopes__graph *graph, uint32_t fixed);
 
-/* Moves the lines of all counters but the roots until no operation on any edge
- * arrives before it was sent, if that is possible.
+/* Moves the lines of all counters but the reference until no operation on any
+ * edge arrives before it was sent, if that is possible.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_settle(scopes__graph *graph);
 

@@ -8,7 +8,7 @@
  *
  * Which message is which is known without any clock. Processes that were
  * recorded by another way than paths, as those of MPI programs, say it of each
- * end (reading/message_pairs.h); what is ambiguous there is left out. In what
+ * end (reading/message_ticks.h); what is ambiguous there is left out. In what
  * was imported from a trace it is known by order: an element that one collector
  * writes and one other takes from gives the j-th tuple written to the j-th
  * take. That holds only where nothing is missing: if any tuple was lost or left
@@ -16,7 +16,7 @@
 #include "scopes/clocks/clock_internal.h"
 
 #include "pastset/request.h"
-#include "scopes/reading/message_pairs.h"
+#include "scopes/reading/message_ticks.h"
 
 typedef scopes__message_walk walk;
 
@@ -55,19 +55,13 @@ static uint32_t process_of_thread(const scopes_topology *topology,
     return topology->map->nodes[topology->threads[thread]].process;
 }
 
-/* What was imported has its ticks from whoever traced it, who may have stamped
- * a message when its call was over. */
-static int pair_walk(const scopes_message_end *sent,
-                     const scopes_message_end *received, void *context)
+static int ticks_walk(const scopes_message_ticks *message, void *context)
 {
     const walk *w = context;
 
-    if (sent->counted_by == PATHS_NONE || received->counted_by == PATHS_NONE ||
-        sent->status || received->status)
-        return 0;
     return scopes__message_walk_before(
-        w, process_of_thread(w->topology, sent->thread), sent->tick,
-        process_of_thread(w->topology, received->thread), received->tick);
+        w, process_of_thread(w->topology, message->from), message->sent,
+        process_of_thread(w->topology, message->to), message->received);
 }
 
 /* --- elements --- */
@@ -169,7 +163,7 @@ int scopes__messages_each(const scopes_event_table *event_table,
     int err = channels_walk(&w);
 
     if (!err && event_table->run)
-        err = scopes_message_pairs_each(event_table->run, topology, pair_walk,
+        err = scopes_message_ticks_each(event_table->run, topology, ticks_walk,
                                         &w);
     return err ? err : scopes__meetings_each(&w);
 }

@@ -77,13 +77,6 @@ static range low_at(const scopes__edge *edge, double high, double slack)
         edge->below.count ? low_by(&edge->below, high, slack) : INFINITY};
 }
 
-static uint32_t root_of(const scopes__graph *graph, uint32_t counter)
-{
-    while (graph->counters[counter].parent != PATHS_NONE)
-        counter = graph->counters[counter].parent;
-    return counter;
-}
-
 /* From the moments of one counter to those of another one of its tree, over the
  * root. */
 static bool down(const scopes__graph *graph, uint32_t counter, double *from,
@@ -115,14 +108,15 @@ static range by_edge(const scopes__graph *graph, const scopes__edge *edge,
                      uint32_t counter, uint32_t reference, double x,
                      double slack)
 {
-    bool is_low = root_of(graph, edge->high) == reference;
+    const scopes__counter *counters = graph->counters;
+    bool is_low = counters[edge->high].root == reference;
     uint32_t own = is_low ? edge->low : edge->high;
     uint32_t its = is_low ? edge->high : edge->low;
     range unknown = {-INFINITY, INFINITY}, at_from, at_to;
     double from = x, to = x;
 
-    if (root_of(graph, its) != reference ||
-        root_of(graph, own) != root_of(graph, counter) ||
+    if (counters[its].root != reference ||
+        counters[own].root != counters[counter].root ||
         !across(graph, counter, own, &from, &to))
         return unknown;
     at_from = is_low ? high_at(edge, from, slack) : low_at(edge, from, slack);

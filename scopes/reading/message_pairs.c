@@ -14,7 +14,7 @@ typedef struct found {
 
 typedef struct finding {
     const scopes_topology *topology;
-    const scopes_clocks *clocks; /* NULL: times are not asked for */
+    const scopes_clocks *clocks;
     scopes_messages *messages;
     found *all;
     size_t count;
@@ -42,10 +42,9 @@ static int find_of(finding *f, uint32_t thread)
         if (!more)
             return no_room();
         f->all = more;
-        more[f->count++] = (found){end, 0};
-        if (f->clocks)
-            more[f->count - 1].at_ns = scopes_clocks_ns(
-                f->clocks, topology->map->nodes[node].process, end.tick);
+        more[f->count++] = (found){
+            end, scopes_clocks_ns(f->clocks, topology->map->nodes[node].process,
+                                  end.tick)};
     }
     return 0;
 }
@@ -123,23 +122,6 @@ static int pair_all(scopes_message_pairs *pairs, const finding *f)
 }
 
 /* --- all --- */
-
-int scopes_message_pairs_each(const eventspace_run *run,
-                              const scopes_topology *topology,
-                              scopes_message_each *each, void *context)
-{
-    finding f = {.topology = topology};
-    int err = scopes_messages_open(&f.messages, run, topology);
-
-    if (!err)
-        err = find_all(&f);
-    for (size_t i = 1; i < f.count && !err; i++)
-        if (are_one(&f.all[i - 1], &f.all[i]))
-            err = each(&f.all[i - 1].end, &f.all[i].end, context);
-    scopes__free(f.all);
-    scopes_messages_close(f.messages);
-    return err;
-}
 
 int scopes_message_pairs_make(scopes_message_pairs **out,
                               const eventspace_run *run,

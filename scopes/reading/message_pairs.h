@@ -33,18 +33,6 @@ int scopes_message_pairs_make(scopes_message_pairs **out,
 /* NULL is allowed. */
 void scopes_message_pairs_destroy(scopes_message_pairs *pairs);
 
-/* The ends of one message, of which that is certain, also where the program had
- * switched recording off. A non-zero answer ends the walk and is returned. */
-typedef int scopes_message_each(const scopes_message_end *sent,
-                                const scopes_message_end *received,
-                                void *context);
-/* By channel and tag, then in the order in which they were sent. Clocks are
- * made of this: it needs none, as the order within each process is all that
- * counts. Errors: as of make. */
-int scopes_message_pairs_each(const eventspace_run *run,
-                              const scopes_topology *topology,
-                              scopes_message_each *each, void *context);
-
 /* What both ends have; of the one that is there. */
 const scopes_message_key *
 scopes_message_pair_key(const scopes_message_pair *pair);

@@ -191,6 +191,14 @@ static void threads(void)
     pthread_join(other, NULL);
 }
 
+/* Each to the next one. */
+static void ring(int round)
+{
+    (void)round;
+    for (int from = 0; from < size; from++)
+        from_to(from, (from + 1) % size);
+}
+
 static void nothing(int round)
 {
     (void)round;
@@ -202,8 +210,8 @@ static const struct {
 } shapes[] = {{"both", both},       {"one", one},       {"back", back},
               {"barrier", barrier}, {"sums", sums},     {"rooted", rooted},
               {"empty", empty},     {"mixed", mixed},   {"nothing", nothing},
-              {"pairs", pairs},     {"around", around}, {"fast", both},
-              {NULL, NULL}};
+              {"pairs", pairs},     {"around", around}, {"ring", ring},
+              {"fast", both},       {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
