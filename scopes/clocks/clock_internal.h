@@ -123,15 +123,27 @@ typedef struct scopes__message_walk {
 } scopes__message_walk;
 
 /* Of the process `from` before of the process `to`. */
-int scopes__message_walk_before(const scopes__message_walk *walk, uint32_t from,
-                                uint64_t from_ticks, uint32_t to,
-                                uint64_t to_ticks);
-/* Is every tuple of the series there, from the first of the run on? */
-bool scopes__message_walk_is_whole(const scopes__message_walk *walk,
-                                   const scopes_series *series);
-/* Has a process added this node to the map, as those of MPI programs do? */
-bool scopes__message_walk_is_added(const scopes__message_walk *walk,
-                                   uint32_t node);
+static inline int scopes__message_before(const scopes__message_walk *walk,
+                                         uint32_t from, uint64_t from_ticks,
+                                         uint32_t to, uint64_t to_ticks)
+{
+    scopes__message message = {from, to, from_ticks, to_ticks};
+
+    return scopes__counts(walk->event_table, from, from_ticks) &&
+                   scopes__counts(walk->event_table, to, to_ticks)
+               ? walk->each(&message, walk->context)
+               : 0;
+}
+
+/* Has a process added this node to the map, as those of MPI programs do? Those
+ * of the map that the run began with come first. */
+static inline bool scopes__is_added(const scopes__message_walk *walk,
+                                    uint32_t node)
+{
+    const eventspace_run *run = walk->event_table->run;
+
+    return run && node >= eventspace_run_base(run)->node_count;
+}
 
 /* --- clock_meeting.c: what collectives tell --- */
 

@@ -72,8 +72,7 @@ static collective kind_of_site(const walk *w, const scopes_site *site)
     const char *type = w->topology->map->nodes[site->node].type;
     const char *name = scopes_topology_node_name(w->topology, site->element);
 
-    if (strcmp(type, "barrier") == 0 ||
-        !scopes__message_walk_is_added(w, site->node))
+    if (strcmp(type, "barrier") == 0 || !scopes__is_added(w, site->node))
         return ALL_WAIT;
     for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++)
         if (is_called(name, calls[i]))
@@ -227,9 +226,9 @@ static void rounds_count(meeting *m)
 static int before(const meeting *m, const party *a, const party *b,
                   size_t round)
 {
-    return scopes__message_walk_before(m->walk, a->process,
-                                       event_of(m, a, round)->start, b->process,
-                                       event_of(m, b, round)->end);
+    return scopes__message_before(m->walk, a->process,
+                                  event_of(m, a, round)->start, b->process,
+                                  event_of(m, b, round)->end);
 }
 
 static int meet(const meeting *m, const party *a, const party *b,

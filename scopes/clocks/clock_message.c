@@ -20,31 +20,12 @@
 
 typedef scopes__message_walk walk;
 
-bool scopes__message_walk_is_whole(const walk *w, const scopes_series *series)
+/* Is every tuple of the series there, from the first of the run on? */
+static bool is_whole(const walk *w, const scopes_series *series)
 {
     return series->count > 0 && series->process != PATHS_NONE &&
            w->event_table->all_times &&
            w->event_table->ledgers[series->process].lost == 0;
-}
-
-/* Those of the map that the run began with come first. */
-bool scopes__message_walk_is_added(const walk *w, uint32_t node)
-{
-    const eventspace_run *run = w->event_table->run;
-
-    return run && node >= eventspace_run_base(run)->node_count;
-}
-
-int scopes__message_walk_before(const walk *w, uint32_t from,
-                                uint64_t from_ticks, uint32_t to,
-                                uint64_t to_ticks)
-{
-    scopes__message message = {from, to, from_ticks, to_ticks};
-
-    return scopes__counts(w->event_table, from, from_ticks) &&
-                   scopes__counts(w->event_table, to, to_ticks)
-               ? w->each(&message, w->context)
-               : 0;
 }
 
 /* --- of both ends of which it is known what they are --- */
@@ -59,7 +40,7 @@ static int ticks_walk(const scopes_message_ticks *message, void *context)
 {
     const walk *w = context;
 
-    return scopes__message_walk_before(
+    return scopes__message_before(
         w, process_of_thread(w->topology, message->from), message->sent,
         process_of_thread(w->topology, message->to), message->received);
 }
@@ -82,14 +63,12 @@ static int channel_walk(const walk *w, const scopes_series *writes,
 {
     int err = 0;
 
-    if (writes->count != takes->count ||
-        !scopes__message_walk_is_whole(w, writes) ||
-        !scopes__message_walk_is_whole(w, takes) ||
-        !all_are(writes, PASTSET_WRITE, PASTSET_WRITE) ||
+    if (writes->count != takes->count || !is_whole(w, writes) ||
+        !is_whole(w, takes) || !all_are(writes, PASTSET_WRITE, PASTSET_WRITE) ||
         !all_are(takes, PASTSET_OBSERVE, PASTSET_TAKE))
         return 0;
     for (size_t i = 0; i < writes->count && !err; i++)
-        err = scopes__message_walk_before(
+        err = scopes__message_before(
             w, writes->process, scopes_event_at(writes->events, i)->start,
             takes->process, scopes_event_at(takes->events, i)->end);
     return err;
@@ -129,7 +108,7 @@ static int channels_walk(const walk *w)
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const scopes_ids *lowest = &w->topology->lowest[i];
         const scopes_series *a, *b;
-        if (!is_channel(w->topology, i) || scopes__message_walk_is_added(w, i))
+        if (!is_channel(w->topology, i) || scopes__is_added(w, i))
             continue;
         a = scopes_event_series(w->event_table, lowest->ids[0]);
         b = scopes_event_series(w->event_table, lowest->ids[1]);

@@ -6,12 +6,16 @@
  * highest of these lines is one along the part of the hull that is there, or,
  * where that is too steep or ends, one that is as steep as it may be.
  *
- * What several edges say counts together, so that a tree from which messages go
- * to some processes of another one, and to which they come from others, is
- * bounded on both sides. */
+ * What is known of one counter goes on over all edges to the others, until no
+ * more is known of any. So one may be bounded on both sides after all, if
+ * messages go around in a ring. */
 #include "scopes/clocks/clock_internal.h"
 
 #include <math.h>
+#include <stdlib.h>
+
+/* Over so many edges is looked, where they lie in the worst order. */
+#define SWEEPS 16
 
 /* Lines are flat: so many steps come as near as a double can tell. */
 #define STEPS 8
@@ -77,79 +81,69 @@ static range low_at(const scopes__edge *edge, double high, double slack)
         edge->below.count ? low_by(&edge->below, high, slack) : INFINITY};
 }
 
-/* From the moments of one counter to those of another one of its tree, over the
- * root. */
-static bool down(const scopes__graph *graph, uint32_t counter, double *from,
-                 double *to)
+/* Of the other end of an edge, when the counter at the one end is within a
+ * range; `low` says at which. */
+static range passed(const scopes__edge *edge, bool low, range at, double slack)
 {
-    const scopes__counter *c = &graph->counters[counter];
+    range r = {-INFINITY, INFINITY};
+    const scopes__corridor *corridor = &edge->corridor;
+    void (*both)(const scopes__corridor *, double, double *, double *) =
+        low ? scopes__corridor_high : scopes__corridor_low;
+    range (*one)(const scopes__edge *, double, double) = low ? high_at : low_at;
+    bool is_two_sided = edge->above.count && edge->below.count;
+    double unused;
 
-    return c->parent == PATHS_NONE ||
-           (down(graph, c->parent, from, to) &&
-            scopes__edge_pass(graph, c->edge, c->parent, from, to));
+    if (is_two_sided && corridor->count == 0)
+        return r; /* it contradicts itself */
+    if (at.from > -INFINITY && is_two_sided)
+        both(corridor, at.from, &r.from, &unused);
+    else if (at.from > -INFINITY)
+        r.from = one(edge, at.from, slack).from;
+    if (at.to < INFINITY && is_two_sided)
+        both(corridor, at.to, &unused, &r.to);
+    else if (at.to < INFINITY)
+        r.to = one(edge, at.to, slack).to;
+    return r;
 }
 
-static bool across(const scopes__graph *graph, uint32_t counter, uint32_t other,
-                   double *from, double *to)
+/* False when it was within the other one. */
+static bool narrow(range *r, range by)
 {
-    if (counter == other)
-        return true;
-    for (; graph->counters[counter].parent != PATHS_NONE;
-         counter = graph->counters[counter].parent)
-        if (!scopes__edge_pass(graph, graph->counters[counter].edge, counter,
-                               from, to))
-            return false;
-    return down(graph, other, from, to);
+    range before = *r;
+
+    r->from = fmax(r->from, by.from);
+    r->to = fmin(r->to, by.to);
+    return r->from > before.from || r->to < before.to;
 }
 
-/* What an edge says that leads to the tree of the root `reference`, from the
- * one of `counter`, which is at x. */
-static range by_edge(const scopes__graph *graph, const scopes__edge *edge,
-                     uint32_t counter, uint32_t reference, double x,
-                     double slack)
+static bool sweep(const scopes__graph *graph, range *at, double slack)
 {
-    const scopes__counter *counters = graph->counters;
-    bool is_low = counters[edge->high].root == reference;
-    uint32_t own = is_low ? edge->low : edge->high;
-    uint32_t its = is_low ? edge->high : edge->low;
-    range unknown = {-INFINITY, INFINITY}, at_from, at_to;
-    double from = x, to = x;
+    bool changed = false;
 
-    if (counters[its].root != reference ||
-        counters[own].root != counters[counter].root ||
-        !across(graph, counter, own, &from, &to))
-        return unknown;
-    at_from = is_low ? high_at(edge, from, slack) : low_at(edge, from, slack);
-    at_to = is_low ? high_at(edge, to, slack) : low_at(edge, to, slack);
-    from = at_from.from;
-    to = at_to.to;
-    if (from > -INFINITY) {
-        double at = from;
-        if (!across(graph, its, reference, &from, &at))
-            return unknown;
+    for (uint32_t i = 0; i < graph->edges_all; i++) {
+        const scopes__edge *edge = &graph->edges[i];
+        range *low = &at[edge->low], *high = &at[edge->high];
+        changed |= narrow(high, passed(edge, true, *low, slack));
+        changed |= narrow(low, passed(edge, false, *high, slack));
     }
-    if (to < INFINITY) {
-        double at = to;
-        if (!across(graph, its, reference, &at, &to))
-            return unknown;
-    }
-    return (range){from, to};
+    return changed;
 }
 
 void scopes__one_way_at_root(const scopes__graph *graph, uint32_t counter,
                              uint32_t reference, double x, double slack,
                              double *from, double *to)
 {
-    *from = -INFINITY;
-    *to = INFINITY;
-    for (uint32_t i = graph->edge_count; i < graph->edges_all; i++) {
-        range r =
-            by_edge(graph, &graph->edges[i], counter, reference, x, slack);
-        *from = fmax(*from, r.from);
-        *to = fmin(*to, r.to);
-    }
-    if (*from > *to) { /* there are no such clocks */
-        *from = -INFINITY;
-        *to = INFINITY;
-    }
+    range *at = malloc((graph->counter_count + 1u) * sizeof(*at));
+    range unknown = {-INFINITY, INFINITY}, found = unknown;
+    bool changed = at != NULL;
+
+    for (uint32_t i = 0; at && i < graph->counter_count; i++)
+        at[i] = i == counter ? (range){x, x} : unknown;
+    for (int i = 0; i < SWEEPS && changed; i++)
+        changed = sweep(graph, at, slack);
+    if (at && at[reference].from <= at[reference].to)
+        found = at[reference];
+    free(at);
+    *from = found.from;
+    *to = found.to;
 }
