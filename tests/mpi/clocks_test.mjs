@@ -5,9 +5,9 @@
 //
 //     clocks_test.mjs BIN FOLDER OTHER_CLOCKS
 //
-// With Open MPI, or that of EVENTSPACE_MPI. A run is recorded here, where all ranks have one clock. other_clocks writes a
-// copy of it with the stamps that other counters would have made, and knows the
-// truth.
+// With Open MPI, or that of EVENTSPACE_MPI. A run is recorded here, where all
+// ranks have one clock. other_clocks writes a copy of it with the stamps that other
+// counters would have made, and knows the truth.
 import assert from 'node:assert/strict';
 import {mkdirSync} from 'fs';
 import {join} from 'path';
