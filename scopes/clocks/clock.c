@@ -26,7 +26,8 @@ struct scopes_clocks {
     scopes_clock *shown; /* by process */
     uint32_t process_count;
     scopes__graph graph;
-    double zero_ns; /* the first start of a process; a whole number */
+    double zero_ns;  /* the first start of a process; a whole number */
+    double slack_ns; /* by how much any bound may be wrong */
 };
 
 /* --- counters --- */
@@ -155,18 +156,24 @@ static int message_add(const scopes__message *e, void *context)
                      scopes__counter_ns(&counters[b], e->to_ticks));
 }
 
+/* By how much a bound may be wrong. */
+static double slack_of(const scopes__counter *counter)
+{
+    return STAMP_TICKS * counter->ns_per_tick + LOST_NS;
+}
+
 static int corridors_make(scopes_clocks *clocks)
 {
     int err = 0;
 
     for (uint32_t i = 0; i < clocks->graph.edge_count && !err; i++) {
         scopes__edge *edge = &clocks->graph.edges[i];
-        double tick = fmax(clocks->graph.counters[edge->low].ns_per_tick,
-                           clocks->graph.counters[edge->high].ns_per_tick);
+        double slack = fmax(slack_of(&clocks->graph.counters[edge->low]),
+                            slack_of(&clocks->graph.counters[edge->high]));
         scopes__bounds_reduce(&edge->above);
         scopes__bounds_reduce(&edge->below);
         err = scopes__corridor_make(&edge->corridor, &edge->above, &edge->below,
-                                    STAMP_TICKS * tick + LOST_NS);
+                                    slack);
     }
     return err;
 }
@@ -346,10 +353,14 @@ static int make(scopes_clocks *clocks, eventspace_run *run,
     for (uint32_t i = 0; i < clocks->process_count; i++)
         clocks->processes[i].shown = &clocks->shown[i];
     counters_make(clocks, run, reference);
+    for (uint32_t i = 0; i < graph->counter_count; i++)
+        clocks->slack_ns =
+            fmax(clocks->slack_ns, slack_of(&graph->counters[i]));
     err = scopes__probe_pairs_each(event_table, topology, pair_add, clocks);
     if (err)
         return err;
-    err = scopes__messages_each(event_table, topology, message_add, clocks);
+    if (graph->counter_count > 1) /* else they would be read in vain */
+        err = scopes__messages_each(event_table, topology, message_add, clocks);
     if (err)
         return err;
     scopes__graph_part_one_sided(graph);
@@ -451,26 +462,28 @@ uint64_t scopes_clocks_ticks(const scopes_clocks *clocks, uint32_t process,
     return c->at_ticks + (uint64_t)(int64_t)llround(ticks);
 }
 
-/* The moments of the root's counter between which x of a counter must be;
- * false when there is no telling. */
-static bool certain_at_root(const scopes__graph *graph, uint32_t counter,
-                            double *from, double *to)
+/* The moments of the reference's counter between which x of a counter must be:
+ * infinite where there is no telling. */
+static void certain_at_reference(const scopes_clocks *clocks, uint32_t counter,
+                                 double *from, double *to)
 {
-    while (graph->counters[counter].parent != PATHS_NONE) {
-        const scopes__edge *edge = &graph->edges[graph->counters[counter].edge];
-        double unused;
-        if (edge->corridor.count == 0)
-            return false;
-        if (edge->low == counter) {
-            scopes__corridor_high(&edge->corridor, *from, from, &unused);
-            scopes__corridor_high(&edge->corridor, *to, &unused, to);
-        } else {
-            scopes__corridor_low(&edge->corridor, *from, from, &unused);
-            scopes__corridor_low(&edge->corridor, *to, &unused, to);
-        }
-        counter = graph->counters[counter].parent;
-    }
-    return graph->counters[counter].how == SCOPES_CLOCK_REFERENCE;
+    const scopes__graph *graph = &clocks->graph;
+    uint32_t reference = clocks->processes[clocks->reference].counter;
+    uint32_t at = counter;
+    double x = *from;
+    bool is_told = true;
+
+    for (; graph->counters[at].parent != PATHS_NONE && is_told;
+         at = graph->counters[at].parent)
+        is_told =
+            scopes__edge_pass(graph, graph->counters[at].edge, at, from, to);
+    if (is_told && at == reference)
+        return;
+    *from = -INFINITY;
+    *to = INFINITY;
+    if (is_told)
+        scopes__one_way_at_root(graph, counter, reference, x, clocks->slack_ns,
+                                from, to);
 }
 
 void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t process,
@@ -489,10 +502,12 @@ void scopes_clocks_certain(const scopes_clocks *clocks, uint32_t process,
         *from_ns = *to_ns = scopes_clocks_ns(clocks, process, ticks);
         return;
     }
-    from = to = scopes__counter_ns(&clocks->graph.counters[index], ticks);
-    if (clocks->method == SCOPES_CLOCK_AVERAGE ||
-        !certain_at_root(&clocks->graph, index, &from, &to))
+    if (clocks->method == SCOPES_CLOCK_AVERAGE)
         return;
-    *from_ns = scopes__whole_ns(from - clocks->zero_ns - LOST_NS);
-    *to_ns = scopes__whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
+    from = to = scopes__counter_ns(&clocks->graph.counters[index], ticks);
+    certain_at_reference(clocks, index, &from, &to);
+    if (from > -INFINITY)
+        *from_ns = scopes__whole_ns(from - clocks->zero_ns - LOST_NS);
+    if (to < INFINITY)
+        *to_ns = scopes__whole_ns(to - clocks->zero_ns + LOST_NS) + 1;
 }

@@ -27,6 +27,18 @@ static int miss_add(checker *c, int64_t miss_ns)
     return 0;
 }
 
+static int check_message(const scopes__message *e, void *context)
+{
+    checker *c = context;
+    int64_t miss_ns = scopes_clocks_ns(c->clocks, e->from, e->from_ticks) -
+                      scopes_clocks_ns(c->clocks, e->to, e->to_ticks);
+
+    if (e->from == e->to)
+        return 0;
+    c->operations++;
+    return miss_ns > 0 ? miss_add(c, miss_ns) : 0;
+}
+
 static int check(const scopes__probe_pair *e, void *context)
 {
     checker *c = context;
@@ -111,6 +123,8 @@ int scopes_clocks_check(scopes_accuracy *out, const scopes_clocks *clocks,
     checker c = {.clocks = clocks};
     int err = scopes__probe_pairs_each(event_table, topology, check, &c);
 
+    if (!err)
+        err = scopes__messages_each(event_table, topology, check_message, &c);
     *out = (scopes_accuracy){.operations = c.operations,
                              .correct = c.operations - c.count};
     if (!err && c.count)

@@ -20,9 +20,6 @@
 
 #include "pastset/status.h"
 
-/* Crystals are within some 100 millionths, and a map may ask for 1000 (see
- * counter_rate); two of them within twice that. */
-#define SLOPE_MAX 2.1e-3
 /* Nanoseconds: as exactly as it is sought how far bounds are to be drawn
  * apart. */
 #define FINE 0.01
@@ -79,15 +76,15 @@ static size_t cut_by(cutter *c, size_t count, const scopes__bounds *bounds,
 /* The polygon in `from`, when every bound is moved outwards by `slack`. */
 static size_t polygon(cutter *c, double slack)
 {
-    double max = c->lowest + SLOPE_MAX * c->length + slack + 1;
-    double min = c->highest - SLOPE_MAX * c->length - slack - 1;
+    double max = c->lowest + SCOPES__SLOPE_MAX * c->length + slack + 1;
+    double min = c->highest - SCOPES__SLOPE_MAX * c->length - slack - 1;
 
     if (min > max)
         return 0;
-    c->from[0] = (scopes__point){min, -SLOPE_MAX};
-    c->from[1] = (scopes__point){max, -SLOPE_MAX};
-    c->from[2] = (scopes__point){max, SLOPE_MAX};
-    c->from[3] = (scopes__point){min, SLOPE_MAX};
+    c->from[0] = (scopes__point){min, -SCOPES__SLOPE_MAX};
+    c->from[1] = (scopes__point){max, -SCOPES__SLOPE_MAX};
+    c->from[2] = (scopes__point){max, SCOPES__SLOPE_MAX};
+    c->from[3] = (scopes__point){min, SCOPES__SLOPE_MAX};
     return cut_by(c, cut_by(c, 4, c->above, slack), c->below, slack);
 }
 
@@ -117,7 +114,7 @@ static scopes__point centroid(const scopes__point *p, size_t count)
 static double apart(cutter *c)
 {
     double fits = fmax((c->highest - c->lowest) / 2, 0) + FINE;
-    double fails = fmax(fits - SLOPE_MAX * c->length / 2 - 2 * FINE, 0);
+    double fails = fmax(fits - SCOPES__SLOPE_MAX * c->length / 2 - 2 * FINE, 0);
 
     for (int i = 0; i < HALVINGS && fits - fails > FINE; i++) {
         double half = fails + (fits - fails) / 2;

@@ -64,6 +64,24 @@ scopes__edge *scopes__graph_edge(scopes__graph *graph, uint32_t a, uint32_t b)
     return edge;
 }
 
+bool scopes__edge_pass(const scopes__graph *graph, uint32_t edge,
+                       uint32_t counter, double *from, double *to)
+{
+    const scopes__corridor *corridor = &graph->edges[edge].corridor;
+    double unused;
+
+    if (corridor->count == 0)
+        return false;
+    if (graph->edges[edge].low == counter) {
+        scopes__corridor_high(corridor, *from, from, &unused);
+        scopes__corridor_high(corridor, *to, &unused, to);
+    } else {
+        scopes__corridor_low(corridor, *from, from, &unused);
+        scopes__corridor_low(corridor, *to, &unused, to);
+    }
+    return true;
+}
+
 static void edge_fini(scopes__edge *edge)
 {
     scopes__bounds_fini(&edge->above);
@@ -323,6 +341,7 @@ static void tree_take(scopes__graph *graph, const tree *t)
         uint32_t index = t->order[i], edge = t->edge[index];
         scopes__counter *counter = &graph->counters[index];
         counter->reached = true;
+        counter->root = t->order[0];
         counter->depth = t->depth[index];
         counter->edge = edge;
         counter->parent = edge == PATHS_NONE

@@ -38,6 +38,10 @@ void scopes__bounds_fini(scopes__bounds *bounds);
 
 /* --- clock_corridor.c --- */
 
+/* Crystals are within some 100 millionths, and a map may ask for 1000 (see
+ * counter_rate); two of them within twice that. */
+#define SCOPES__SLOPE_MAX 2.1e-3
+
 /* y = value + slope * (x - at) */
 typedef struct scopes__line {
     double at, value, slope;
@@ -82,6 +86,15 @@ int scopes__probe_pairs_each(const scopes_event_table *event_table,
 void scopes__probe_pairs_choose(const scopes_topology *topology,
                                 bool *collectors);
 
+/* Whether the part of the run that counts has this moment of a process. */
+static inline bool scopes__counts(const scopes_event_table *event_table,
+                                  uint32_t process, uint64_t ticks)
+{
+    return (!event_table->from_ticks ||
+            ticks >= event_table->from_ticks[process]) &&
+           (!event_table->to_ticks || ticks <= event_table->to_ticks[process]);
+}
+
 /* --- clock_message.c: where no tuple of the other process comes back --- */
 
 /* What was seen at `from_ticks` on the process `from` came before what was seen
@@ -93,12 +106,50 @@ typedef struct scopes__message {
 
 typedef int scopes__message_visit(const scopes__message *message,
                                   void *context);
-/* A non-zero answer ends the walk and is returned. Errors: PASTSET_ENOMEM. */
+/* A non-zero answer ends the walk and is returned. Errors: PASTSET_ENOMEM,
+ * PASTSET_ENOSPC. */
 int scopes__messages_each(const scopes_event_table *event_table,
                           const scopes_topology *topology,
                           scopes__message_visit *each, void *context);
 /* Marks the collectors, by id, at which messages are seen. False: none. */
 bool scopes__messages_choose(const scopes_topology *topology, bool *collectors);
+
+/* One that is under way: for clock_meeting.c. */
+typedef struct scopes__message_walk {
+    const scopes_event_table *event_table;
+    const scopes_topology *topology;
+    scopes__message_visit *each;
+    void *context;
+} scopes__message_walk;
+
+/* Of the process `from` before of the process `to`. */
+static inline int scopes__message_before(const scopes__message_walk *walk,
+                                         uint32_t from, uint64_t from_ticks,
+                                         uint32_t to, uint64_t to_ticks)
+{
+    scopes__message message = {from, to, from_ticks, to_ticks};
+
+    return scopes__counts(walk->event_table, from, from_ticks) &&
+                   scopes__counts(walk->event_table, to, to_ticks)
+               ? walk->each(&message, walk->context)
+               : 0;
+}
+
+/* Has a process added this node to the map, as those of MPI programs do? Those
+ * of the map that the run began with come first. */
+static inline bool scopes__is_added(const scopes__message_walk *walk,
+                                    uint32_t node)
+{
+    const eventspace_run *run = walk->event_table->run;
+
+    return run && node >= eventspace_run_base(run)->node_count;
+}
+
+/* --- clock_meeting.c: what collectives tell --- */
+
+/* As scopes__messages_each and scopes__messages_choose. */
+int scopes__meetings_each(const scopes__message_walk *walk);
+bool scopes__meetings_choose(const scopes_topology *topology, bool *collectors);
 
 /* --- clock_graph.c: counters, edges, and trees over them --- */
 
@@ -125,6 +176,7 @@ typedef struct scopes__counter {
     bool reached;
     scopes_clock_how how;
     uint32_t parent, edge; /* PATHS_NONE for a root */
+    uint32_t root;         /* of its tree */
     uint32_t depth;
     /* time = value + slope * (x - at), by the clock of the reference process,
      * in nanoseconds from the start of that */
@@ -167,16 +219,30 @@ int scopes__graph_choose(scopes__graph *graph);
 int scopes__graph_span(scopes__graph *graph, uint32_t root);
 void scopes__graph_fini(scopes__graph *graph);
 
+/* Makes of the moments `from` .. `to` of a counter at the one end of an edge
+ * those of the other one; false when there is no telling. */
+bool scopes__edge_pass(const scopes__graph *graph, uint32_t edge,
+                       uint32_t counter, double *from, double *to);
+
+/* --- clock_one_way.c --- */
+
+/* The moments of the root `reference` between which x of a counter of another
+ * tree must be, by what goes one way only: infinite where there is no
+ * telling. */
+void scopes__one_way_at_root(const scopes__graph *graph, uint32_t counter,
+                             uint32_t reference, double x, double slack,
+                             double *from, double *to);
+
 /* --- clock_settle.c --- */
 
 /* Moves whole trees, but not that of the counter `fixed`, until nothing that
  * was seen of two of them arrives before it was sent, by as little as that
- * takes, if it is possible.
+ * takes; if it is not possible, about there.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_part_trees(scopes__graph *graph, uint32_t fixed);
 
-/* Moves the lines of all counters but the roots until no operation on any edge
- * arrives before it was sent, if that is possible.
+/* Moves the lines of all counters but the reference until no operation on any
+ * edge arrives before it was sent, if that is possible.
  * Errors: PASTSET_ENOMEM. */
 int scopes__graph_settle(scopes__graph *graph);
 

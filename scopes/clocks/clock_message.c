@@ -1,26 +1,24 @@
 /* clock_message.c - what one-way traffic tells of clocks.
  *
- * Where a way leads to another process without a proxy, as it does in what was
- * imported from a trace of messages, no operation has four times. But a message
- * is sent before it is received, and nobody leaves a collective (one that all
- * wait in) before everybody has come. Such bounds from both sides are as good
- * as those of probe pairs.
+ * Where a way leads to another process without a proxy, no operation has four
+ * times. But a message is sent before it is received: the call that sends it
+ * has begun before the one in which its receive is completed has ended. (When
+ * that one began says nothing: who receives may have waited for long, or not at
+ * all.) Such bounds from both sides are as good as those of probe pairs.
  *
- * Which message is which is known by order: an element that one collector
+ * Which message is which is known without any clock. Processes that were
+ * recorded by another way than paths, as those of MPI programs, say it of each
+ * end (reading/message_ticks.h); what is ambiguous there is left out. In what
+ * was imported from a trace it is known by order: an element that one collector
  * writes and one other takes from gives the j-th tuple written to the j-th
- * take, and the j-th events of all inputs of a collective are one round. That
- * holds only where nothing is missing: if any tuple was lost or left out, or
- * the counts differ, nothing is said. */
+ * take. That holds only where nothing is missing: if any tuple was lost or left
+ * out, or the counts differ, nothing is said. */
 #include "scopes/clocks/clock_internal.h"
 
 #include "pastset/request.h"
+#include "scopes/reading/message_ticks.h"
 
-typedef struct walk {
-    const scopes_event_table *event_table;
-    const scopes_topology *topology;
-    scopes__message_visit *each;
-    void *context;
-} walk;
+typedef scopes__message_walk walk;
 
 /* Is every tuple of the series there, from the first of the run on? */
 static bool is_whole(const walk *w, const scopes_series *series)
@@ -29,6 +27,25 @@ static bool is_whole(const walk *w, const scopes_series *series)
            w->event_table->all_times &&
            w->event_table->ledgers[series->process].lost == 0;
 }
+
+/* --- of both ends of which it is known what they are --- */
+
+static uint32_t process_of_thread(const scopes_topology *topology,
+                                  uint32_t thread)
+{
+    return topology->map->nodes[topology->threads[thread]].process;
+}
+
+static int ticks_walk(const scopes_message_ticks *message, void *context)
+{
+    const walk *w = context;
+
+    return scopes__message_before(
+        w, process_of_thread(w->topology, message->from), message->sent,
+        process_of_thread(w->topology, message->to), message->received);
+}
+
+/* --- elements --- */
 
 static bool all_are(const scopes_series *series, uint16_t a, uint16_t b)
 {
@@ -41,17 +58,6 @@ static bool all_are(const scopes_series *series, uint16_t a, uint16_t b)
     return true;
 }
 
-static int before(const walk *w, const scopes_series *from, uint64_t from_ticks,
-                  const scopes_series *to, uint64_t to_ticks)
-{
-    scopes__message message = {from->process, to->process, from_ticks,
-                               to_ticks};
-
-    return w->each(&message, w->context);
-}
-
-/* --- elements --- */
-
 static int channel_walk(const walk *w, const scopes_series *writes,
                         const scopes_series *takes)
 {
@@ -62,8 +68,9 @@ static int channel_walk(const walk *w, const scopes_series *writes,
         !all_are(takes, PASTSET_OBSERVE, PASTSET_TAKE))
         return 0;
     for (size_t i = 0; i < writes->count && !err; i++)
-        err = before(w, writes, scopes_event_at(writes->events, i)->start,
-                     takes, scopes_event_at(takes->events, i)->end);
+        err = scopes__message_before(
+            w, writes->process, scopes_event_at(writes->events, i)->start,
+            takes->process, scopes_event_at(takes->events, i)->end);
     return err;
 }
 
@@ -91,6 +98,8 @@ static bool is_channel(const scopes_topology *topology, uint32_t node)
                process_of(topology, lowest->ids[1]);
 }
 
+/* In an element that processes have added, messages with several tags overtake
+ * each other. */
 static int channels_walk(const walk *w)
 {
     const paths_map *map = w->topology->map;
@@ -99,7 +108,7 @@ static int channels_walk(const walk *w)
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const scopes_ids *lowest = &w->topology->lowest[i];
         const scopes_series *a, *b;
-        if (!is_channel(w->topology, i))
+        if (!is_channel(w->topology, i) || scopes__is_added(w, i))
             continue;
         a = scopes_event_series(w->event_table, lowest->ids[0]);
         b = scopes_event_series(w->event_table, lowest->ids[1]);
@@ -110,96 +119,17 @@ static int channels_walk(const walk *w)
     return err;
 }
 
-/* --- collectives --- */
-
-/* Its inputs come straight from several processes. */
-static bool is_joined_directly(const scopes_topology *topology,
-                               const scopes_site *site)
-{
-    bool apart = false;
-
-    for (uint32_t i = 0; i < site->inputs.count; i++) {
-        uint32_t id = site->inputs.ids[i];
-        if (id == PATHS_NONE || topology->hops[id].proxy != PATHS_NONE ||
-            topology->hops[id].lower != PATHS_NONE)
-            return false;
-        apart |= process_of(topology, id) !=
-                 process_of(topology, site->inputs.ids[0]);
-    }
-    return apart && site->parent == PATHS_NONE;
-}
-
-static bool has_all_rounds(const walk *w, const scopes_site *site)
-{
-    const scopes_ids *inputs = &site->inputs;
-    size_t rounds = scopes_event_series(w->event_table, inputs->ids[0])->count;
-
-    for (uint32_t i = 0; i < inputs->count; i++) {
-        const scopes_series *series =
-            scopes_event_series(w->event_table, inputs->ids[i]);
-        if (!is_whole(w, series) || series->count != rounds)
-            return false;
-    }
-    return true;
-}
-
-static int round_walk(const walk *w, const scopes_series *a,
-                      const scopes_series *b, size_t round)
-{
-    int err;
-
-    if (scopes_event_at(a->events, round)->status ||
-        scopes_event_at(b->events, round)->status)
-        return 0;
-    err = before(w, a, scopes_event_at(a->events, round)->start, b,
-                 scopes_event_at(b->events, round)->end);
-    return err ? err
-               : before(w, b, scopes_event_at(b->events, round)->start, a,
-                        scopes_event_at(a->events, round)->end);
-}
-
-/* Each input with the first: that is enough for a tree of clocks. */
-static int sites_walk(const walk *w)
-{
-    int err = 0;
-
-    for (uint32_t s = 0; s < w->topology->site_count && !err; s++) {
-        const scopes_site *site = &w->topology->sites[s];
-        const scopes_series *first;
-        if (!is_joined_directly(w->topology, site) || !has_all_rounds(w, site))
-            continue;
-        first = scopes_event_series(w->event_table, site->inputs.ids[0]);
-        for (uint32_t i = 1; i < site->inputs.count && !err; i++) {
-            const scopes_series *other =
-                scopes_event_series(w->event_table, site->inputs.ids[i]);
-            if (other->process == first->process)
-                continue;
-            for (size_t round = 0; round < first->count && !err; round++)
-                err = round_walk(w, first, other, round);
-        }
-    }
-    return err;
-}
-
-/* --- both --- */
+/* --- all --- */
 
 bool scopes__messages_choose(const scopes_topology *topology, bool *collectors)
 {
-    bool any = false;
+    bool any = scopes__meetings_choose(topology, collectors);
 
     for (uint32_t i = 0; i < topology->map->node_count; i++) {
         if (!is_channel(topology, i))
             continue;
         collectors[topology->lowest[i].ids[0]] = any = true;
         collectors[topology->lowest[i].ids[1]] = true;
-    }
-    for (uint32_t i = 0; i < topology->site_count; i++) {
-        const scopes_site *site = &topology->sites[i];
-        if (!is_joined_directly(topology, site))
-            continue;
-        any = true;
-        for (uint32_t k = 0; k < site->inputs.count; k++)
-            collectors[site->inputs.ids[k]] = true;
     }
     return any;
 }
@@ -211,7 +141,10 @@ int scopes__messages_each(const scopes_event_table *event_table,
     walk w = {event_table, topology, each, context};
     int err = channels_walk(&w);
 
-    return err ? err : sites_walk(&w);
+    if (!err && event_table->run)
+        err = scopes_message_ticks_each(event_table->run, topology, ticks_walk,
+                                        &w);
+    return err ? err : scopes__meetings_each(&w);
 }
 
 static int arrives_late(const scopes__message *message, void *context)

@@ -7,7 +7,18 @@
 
 #include "scopes/causality/rounds.h"
 
-static int walk(const scopes_series *upper, const scopes_series *lower,
+/* Whether some of an event is in the part of the run that counts. */
+static bool counts(const scopes_event_table *event_table, uint32_t process,
+                   const eventspace_trace *event)
+{
+    return (!event_table->from_ticks ||
+            event->end >= event_table->from_ticks[process]) &&
+           (!event_table->to_ticks ||
+            event->start <= event_table->to_ticks[process]);
+}
+
+static int walk(const scopes_event_table *event_table,
+                const scopes_series *upper, const scopes_series *lower,
                 const uint32_t *matches, scopes__probe_pair_visit *each,
                 void *context)
 {
@@ -21,7 +32,9 @@ static int walk(const scopes_series *upper, const scopes_series *lower,
         if (matches[i] == SCOPES_MISSING)
             continue;
         below = scopes_event_at(lower->events, matches[i]);
-        if (above->status || below->status)
+        if (above->status || below->status ||
+            !counts(event_table, pair.upper, above) ||
+            !counts(event_table, pair.lower, below))
             continue;
         pair.t1 = above->start;
         pair.t2 = below->start;
@@ -51,7 +64,7 @@ int scopes__probe_pairs_each(const scopes_event_table *event_table,
             continue;
         err = scopes_match(&matches, upper, lower);
         if (!err)
-            err = walk(upper, lower, matches, each, context);
+            err = walk(event_table, upper, lower, matches, each, context);
         scopes_match_free(matches);
     }
     return err;

@@ -15,7 +15,9 @@
  *
  * Trees that are joined by messages in one direction only are moved as a whole
  * before that. How long the fastest of these took is not known; it is taken to
- * have taken no time where wall clocks say it took less. */
+ * have taken no time where wall clocks say it took less. Where that is not
+ * possible, as messages go around in a ring and rates differ, they are about
+ * where they belong, and what is said above moves their lines, too. */
 #include "scopes/clocks/clock_internal.h"
 
 #include <math.h>
@@ -41,10 +43,15 @@ static double line_at(const scopes__line *line, double x)
     return line->value + line->slope * (x - line->at);
 }
 
+static bool is_fixed(const scopes__counter *counter)
+{
+    return counter->how == SCOPES_CLOCK_REFERENCE;
+}
+
 static void line_move(scopes__counter *counter, double x, double by,
                       double reach)
 {
-    if (counter->parent == PATHS_NONE)
+    if (is_fixed(counter))
         return;
     counter->time.value += by;
     counter->time.slope += by * (x - counter->time.at) / (reach * reach);
@@ -55,7 +62,7 @@ static void line_move(scopes__counter *counter, double x, double by,
 static double weight(const scopes__counter *counter, double x, double reach)
 {
     double far = (x - counter->time.at) / reach;
-    return counter->parent == PATHS_NONE ? 0 : 1 + far * far;
+    return is_fixed(counter) ? 0 : 1 + far * far;
 }
 
 /* Moves two lines until one moment is `margin` before another. False when it
@@ -162,7 +169,7 @@ static bool any_violated(const scopes__graph *graph)
     return false;
 }
 
-/* The least of an edge of the tree. */
+/* The least of an edge of a tree; where there are none, next to nothing. */
 static double narrowest(const scopes__graph *graph)
 {
     double min = INFINITY;
@@ -172,7 +179,15 @@ static double narrowest(const scopes__graph *graph)
         if (edge != PATHS_NONE)
             min = fmin(min, graph->edges[edge].corridor.margin);
     }
-    return fmax(min, MIN_MARGIN);
+    return isfinite(min) ? fmax(min, MIN_MARGIN) : MIN_MARGIN;
+}
+
+static void bounds_span(const scopes__bounds *bounds, double *from, double *to)
+{
+    if (!bounds->count)
+        return;
+    *from = fmin(*from, bounds->points[0].x);
+    *to = fmax(*to, bounds->points[bounds->count - 1].x);
 }
 
 /* Half of the time over which there are bounds. */
@@ -180,10 +195,9 @@ static double reach_of(const scopes__graph *graph)
 {
     double from = INFINITY, to = -INFINITY;
 
-    for (uint32_t i = 0; i < graph->edge_count; i++) {
-        const scopes__bounds *b = &graph->edges[i].above;
-        from = fmin(from, b->points[0].x);
-        to = fmax(to, b->points[b->count - 1].x);
+    for (uint32_t i = 0; i < graph->edges_all; i++) {
+        bounds_span(&graph->edges[i].above, &from, &to);
+        bounds_span(&graph->edges[i].below, &from, &to);
     }
     return fmax((to - from) / 2, 1);
 }
@@ -234,9 +248,9 @@ static void apart_add(apart *list, uint32_t *count, uint32_t from, uint32_t to,
         list[(*count)++] = (apart){from, to, least + MIN_MARGIN};
 }
 
-/* The longest way to each root (Bellman and Ford). False: there is none, what
- * was seen contradicts itself. */
-static bool longest_ways(const apart *list, uint32_t count, uint32_t roots,
+/* The longest way to each root (Bellman and Ford). Where there is none, as a
+ * ring would move them again and again, what has come of it so far. */
+static void longest_ways(const apart *list, uint32_t count, uint32_t roots,
                          double *moved)
 {
     bool changed = true;
@@ -251,37 +265,30 @@ static bool longest_ways(const apart *list, uint32_t count, uint32_t roots,
             changed = true;
         }
     }
-    return !changed;
 }
 
 int scopes__graph_part_trees(scopes__graph *graph, uint32_t fixed)
 {
-    uint32_t *root = calloc(graph->counter_count + 1u, sizeof(*root));
     double *moved = calloc(graph->counter_count + 1u, sizeof(*moved));
     apart *list = calloc(2u * graph->edges_all + 1u, sizeof(*list));
     uint32_t count = 0, roots = 0;
-    int err = 0;
+    int err = moved && list ? 0 : pastset_no_memory("to part clocks");
 
-    for (uint32_t i = 0; root && i < graph->ordered; i++) {
-        uint32_t at = graph->order[i], parent = graph->counters[at].parent;
-        root[at] = parent == PATHS_NONE ? at : root[parent];
-        roots += parent == PATHS_NONE;
-    }
-    for (uint32_t i = 0; root && moved && list && i < graph->edges_all; i++) {
+    for (uint32_t i = 0; i < graph->counter_count; i++)
+        roots += graph->counters[i].root == i;
+    for (uint32_t i = 0; !err && i < graph->edges_all; i++) {
         const scopes__edge *edge = &graph->edges[i];
-        uint32_t low = root[edge->low], high = root[edge->high];
+        uint32_t low = graph->counters[edge->low].root;
+        uint32_t high = graph->counters[edge->high].root;
         apart_add(list, &count, low, high, worst_up(graph, edge));
         apart_add(list, &count, high, low, worst_down(graph, edge));
     }
-    if (count && longest_ways(list, count, roots, moved)) {
-        for (uint32_t i = 0; i < graph->counter_count; i++)
-            graph->counters[i].time.value +=
-                moved[root[i]] - moved[root[fixed]];
-    }
-    if (!root || !moved || !list)
-        err = pastset_no_memory("to part clocks");
+    if (!err)
+        longest_ways(list, count, roots, moved);
+    for (uint32_t i = 0; !err && i < graph->counter_count; i++)
+        graph->counters[i].time.value +=
+            moved[graph->counters[i].root] - moved[graph->counters[fixed].root];
     free(list);
     free(moved);
-    free(root);
     return err;
 }

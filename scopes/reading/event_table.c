@@ -132,7 +132,32 @@ void scopes_event_table_destroy(scopes_event_table *event_table)
     free(event_table->ledgers);
     free(event_table->before);
     free(event_table->failed_before);
+    free(event_table->from_ticks);
+    free(event_table->to_ticks);
     free(event_table);
+}
+
+static int ticks_copy(uint64_t **to, const uint64_t *from, size_t count)
+{
+    free(*to);
+    *to = NULL;
+    if (!from)
+        return 0;
+    *to = calloc(count + 1, sizeof(**to));
+    if (!*to)
+        return pastset_no_memory("for %zu processes", count);
+    memcpy(*to, from, count * sizeof(**to));
+    return 0;
+}
+
+int scopes_event_table_set_part(scopes_event_table *event_table,
+                                const uint64_t *from_ticks,
+                                const uint64_t *to_ticks)
+{
+    size_t count = event_table->map->process_count;
+    int err = ticks_copy(&event_table->from_ticks, from_ticks, count);
+
+    return err ? err : ticks_copy(&event_table->to_ticks, to_ticks, count);
 }
 
 /* --- the list --- */
@@ -654,7 +679,11 @@ static int load(scopes_event_table **out, scopes_source *source,
     event_table->all_times = !filter || (!filter->from_ticks &&
                                          !filter->to_ticks && !filter->threads);
     l.event_table = event_table;
-    err = list(&l);
+    if (filter)
+        err = scopes_event_table_set_part(event_table, filter->from_ticks,
+                                          filter->to_ticks);
+    if (!err)
+        err = list(&l);
     if (!err)
         err = series_again(event_table, run, map);
     if (!err)

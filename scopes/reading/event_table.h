@@ -45,7 +45,10 @@ typedef struct scopes_event_table {
                                   processes define (eventspace_run_definition_of) */
     scopes_ledger *ledgers;    /* by process */
     scopes_ledger ledger;      /* of all processes */
-    bool all_times;   /* it was asked for tuples of all times and threads */
+    bool all_times; /* it was asked for tuples of all times and threads */
+    uint64_t
+        *from_ticks;    /* by process: the part of the run that counts; NULL: */
+    uint64_t *to_ticks; /* from the first, to the last */
     uint64_t strange; /* tuples of collectors that the map does not have: seen,
                          and in no series */
     uint64_t *before; /* by collector: what scopes_event_table_number has
@@ -59,6 +62,12 @@ typedef struct scopes_event_table {
 /* `filter` NULL: everything. Errors: PASTSET_ENOMEM, PASTSET_ENOSPC. */
 int scopes_event_table_load(scopes_event_table **out, scopes_source *source,
                             const scopes_filter *filter);
+/* What of it counts from now on, as in a filter; it is that which it was loaded
+ * with. For who needs all tuples to know which belong together, and is asked
+ * for a part of the run. Errors: PASTSET_ENOMEM. */
+int scopes_event_table_set_part(scopes_event_table *event_table,
+                                const uint64_t *from_ticks,
+                                const uint64_t *to_ticks);
 /* NULL is allowed. */
 void scopes_event_table_destroy(scopes_event_table *event_table);
 

@@ -118,9 +118,10 @@ static bool has_open_sites(const scopes_topology *topology)
 }
 
 /* Clocks from tuples of hops between processes: from all of them, or from the
- * window by the clocks `first` and `more_ns` around it. */
+ * window by the clocks `first` and `more_ns` around it. `*all`: it was from
+ * all, as it was to be, or had to. */
 static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
-                    const scopes_clocks *first, bool all, int64_t more_ns)
+                    const scopes_clocks *first, bool *all, int64_t more_ns)
 {
     window w = {0};
     scopes_filter filter = {0};
@@ -129,10 +130,10 @@ static int align_by(scopes_clocks **out, const scopes_snapshot *snapshot,
 
     if (err)
         goto done;
-    all |= scopes_clocks_choose(snapshot->topology, w.collectors);
+    *all |= scopes_clocks_choose(snapshot->topology, w.collectors);
     filter.collectors = w.collectors;
     filter.collector_count = snapshot->topology->collectors;
-    if (!all) {
+    if (!*all) {
         set_times(&w, snapshot, first, more_ns);
         filter.from_ticks = w.from_ticks;
         filter.to_ticks = w.to_ticks;
@@ -162,13 +163,12 @@ static int align(scopes_clocks **out, const scopes_snapshot *snapshot,
                  const scopes_clocks *first)
 {
     int64_t more_ns = SECOND_NS;
+    bool all = !is_limited(snapshot) || is_small(snapshot);
     int err;
 
-    if (!is_limited(snapshot) || is_small(snapshot))
-        return align_by(out, snapshot, first, true, 0);
     for (;; more_ns *= 8) {
-        err = align_by(out, snapshot, first, false, more_ns);
-        if (err || more_ns > WIDEST_NS || are_aligned(snapshot, *out))
+        err = align_by(out, snapshot, first, &all, more_ns);
+        if (err || all || more_ns > WIDEST_NS || are_aligned(snapshot, *out))
             return err;
         scopes_clocks_destroy(*out);
         *out = NULL;

@@ -86,6 +86,8 @@ void cli_warn_of_definitions(const char *directory);
 void cli_warn_of_run(const eventspace_run *run, const char *name);
 /* Only of the damaged files, and what is wrong with them. */
 void cli_warn_of_damage(const eventspace_run *run);
+/* Of which processes the clocks may be wrong, and why. */
+void cli_warn_of_clocks(const eventspace_run *run, const scopes_clocks *clocks);
 /* And of events whose ids neither the map nor a process explains, if any. */
 void cli_warn_of_strange(uint64_t events);
 /* The process of that name; PATHS_NONE without a name.

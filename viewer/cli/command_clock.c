@@ -42,6 +42,7 @@ typedef struct snapshot {
     scopes_source *source;
     scopes_topology *topology;
     bool *collectors;    /* around hops between processes */
+    bool needs_all;      /* tuples of these, whatever is asked for */
     uint64_t *from, *to; /* by process */
     scopes_event_table *event_table;
     scopes_clocks *clocks[2]; /* by method */
@@ -104,7 +105,8 @@ static int64_t rounded(double ns)
     return isfinite(ns) ? llround(ns) : SCOPES_BLANK;
 }
 
-/* The last moment of which a process has told. */
+/* The last moment of which a process has told: by events, or when it ended, as
+ * those of messages only are not read. */
 static uint64_t last_ticks(const snapshot *l, uint32_t process)
 {
     uint64_t last = 0;
@@ -114,6 +116,8 @@ static uint64_t last_ticks(const snapshot *l, uint32_t process)
             scopes_event_at(series->events, series->count - 1)->end > last)
             last = scopes_event_at(series->events, series->count - 1)->end;
     }
+    if (!last && eventspace_run_process_at(l->run, process)->has_meta)
+        last = eventspace_run_process_at(l->run, process)->meta.end_tick;
     return last;
 }
 
@@ -241,31 +245,6 @@ static int print_look(const snapshot *l, const clock_arguments *a)
     return err;
 }
 
-/* No line keeps within the bounds that the probe pairs of such a process
- * give. */
-static void warn(const snapshot *l)
-{
-    const paths_map *map = eventspace_run_base(l->run);
-
-    cli_warn_of_damage(l->run);
-    for (uint32_t i = 0; i < map->process_count; i++) {
-        const scopes_clock *c =
-            scopes_clocks_process(l->clocks[SCOPES_CLOCK_HULL], i);
-        if (c->how == SCOPES_CLOCK_PROBE_PAIRS && isinf(c->certain_ns))
-            fprintf(stderr,
-                    "eventspace: process %s: nothing is certain about its "
-                    "clock, as no constant rate fits all exchanges on the path "
-                    "to it; try --last\n",
-                    map->processes[i].name);
-        if (c->how == SCOPES_CLOCK_WALL)
-            fprintf(stderr,
-                    "eventspace: process %s: aligned by its wall clock, as no "
-                    "operations between processes were collected that lead to "
-                    "it\n",
-                    map->processes[i].name);
-    }
-}
-
 /* --- looking --- */
 
 static void look_drop(snapshot *l)
@@ -311,7 +290,7 @@ static int collectors_choose(snapshot *l)
     l->collectors = calloc(l->topology->collectors + 1u, sizeof(bool));
     if (!l->collectors)
         return pastset_no_memory("to look at clocks");
-    scopes_clocks_choose(l->topology, l->collectors);
+    l->needs_all = scopes_clocks_choose(l->topology, l->collectors);
     return 0;
 }
 
@@ -361,11 +340,15 @@ static int look_take(snapshot *l, const clock_arguments *a, uint32_t reference)
         for (size_t i = 0; i < eventspace_run_process_count(l->run) && !err;
              i++)
             err = window_make(l, a->last_ns, i);
+    }
+    if (a->last_ns && !l->needs_all) {
         filter.from_ticks = l->from;
         filter.to_ticks = l->to;
     }
     if (!err)
         err = scopes_event_table_load(&l->event_table, l->source, &filter);
+    if (!err && a->last_ns)
+        err = scopes_event_table_set_part(l->event_table, l->from, l->to);
     for (int i = 0; i < 2 && !err; i++)
         err = scopes_clocks_create(&l->clocks[i], l->run, l->event_table,
                                    l->topology, (scopes_clock_method)i,
@@ -388,7 +371,8 @@ static int show(snapshot *l, const clock_arguments *a)
         bool more = a->follow_ns > 0 && viewer_is_running(l->run);
         err = look_take(l, a, reference);
         if (!err) {
-            warn(l);
+            cli_warn_of_damage(l->run);
+            cli_warn_of_clocks(l->run, l->clocks[SCOPES_CLOCK_HULL]);
             err = print_look(l, a);
         }
         look_drop(l);
