@@ -1,5 +1,6 @@
 # eventspace map draw; included from tests/CMakeLists.txt.
 es_test(viewer/draw_test LINKS eventspace::viewer)
+es_test(viewer/shape_test LINKS eventspace::viewer)
 if(suites)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_executable(patterns_trace viewer/patterns_trace.c viewer/otf2_make.c)

@@ -211,6 +211,27 @@ static const char *engine_of(const viewer__picture_of_run *p)
                                            : "neato";
 }
 
+/* As large as fits into nodes, for the longest name: a letter is about as wide
+ * as 0.6 of it is high. */
+static double font_size(const viewer__picture_of_run *p, size_t skip)
+{
+    size_t most = 1;
+    double fits;
+
+    for (uint32_t i = 0; i < p->traffic->place_count; i++) {
+        size_t length =
+            strlen(
+                p->traffic->map->processes[p->traffic->places[i].last].name) -
+            skip;
+        length = length < NAME_MAX_SHOWN ? length : NAME_MAX_SHOWN;
+        most = length > most ? length : most;
+    }
+    if (p->traffic->folded > 1)
+        most = 2 * most + (skip ? 1 : 3);
+    fits = 1.55 * p->diameter / (double)most;
+    return fits < 0.36 * p->diameter ? fits : 0.36 * p->diameter;
+}
+
 static int write_graph(FILE *file, const viewer__picture_of_run *p)
 {
     const viewer_traffic *t = p->traffic;
@@ -230,7 +251,7 @@ static int write_graph(FILE *file, const viewer__picture_of_run *p)
             ">];\n    node [shape=circle, style=filled, fixedsize=true, "
             "width=%.3f, color=\"#808080\", fontname=\"Helvetica\", "
             "fontsize=%.1f];\n",
-            p->diameter / 72, p->diameter * (skip ? 0.36 : 0.24));
+            p->diameter / 72, font_size(p, skip));
     for (uint32_t i = 0; i < t->place_count; i++)
         write_process(file, p, i, skip);
     err = write_links(file, p);

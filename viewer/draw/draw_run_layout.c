@@ -11,12 +11,12 @@
 #include "pastset/status.h"
 
 #define TURN (2 * M_PI)
-#define CHAIN_MAX 8     /* longer ones are bent to a circle */
-#define STAR_MAX 40     /* nodes around a hub, in one circle */
-#define BEND 1.3        /* of diameters */
-#define INWARDS 0.8     /* of the way from the middle */
-#define GRID_STEP 2.3   /* from node to node, in diameters */
-#define LAYER_STEP 0.95 /* from layer to layer */
+#define CHAIN_MAX 8    /* longer ones are bent to a circle */
+#define STAR_MAX 40    /* nodes around a hub, in one circle */
+#define BEND 1.3       /* of diameters */
+#define INWARDS 0.8    /* of the way from the middle */
+#define GRID_STEP 2.3  /* from node to node, in diameters */
+#define LAYER_STEP 1.3 /* from layer to layer */
 
 static viewer__point point_at(double radius, double turns)
 {
@@ -61,9 +61,10 @@ static void place_chain(viewer__picture_of_run *p)
 static void place_star(viewer__picture_of_run *p)
 {
     uint32_t others = p->traffic->place_count - 1, count = 0;
+    uint32_t slots = others + others % 2;
     bool is_double = others > STAR_MAX;
     double step = (is_double ? 0.68 : 1.4) * p->diameter;
-    double inner = fmax(radius_of(others, step), 2.4 * p->diameter);
+    double inner = fmax(radius_of(slots, step), 2.4 * p->diameter);
 
     for (uint32_t i = 0; i <= others; i++) {
         if (i == p->shape.hub) {
@@ -72,7 +73,7 @@ static void place_star(viewer__picture_of_run *p)
         }
         p->points[i] =
             point_at(inner + (is_double && count % 2 ? 2 * p->diameter : 0),
-                     (double)count / others);
+                     (double)count / slots);
         count++;
     }
 }
@@ -112,7 +113,7 @@ static void place_all(viewer__picture_of_run *p)
         break;
     }
     place_circle(p, p->traffic->place_count,
-                 p->shape.pattern == VIEWER_DENSE ? 1.4 : 1.7);
+                 p->shape.pattern == VIEWER_DENSE ? 1.5 : 1.7);
 }
 
 static double diameter_of(uint32_t places)
@@ -205,7 +206,10 @@ static void curve_make(viewer__point c[4], const viewer__picture_of_run *p,
                        const viewer_link *link)
 {
     viewer__point a = p->points[link->ends[0]], b = p->points[link->ends[1]];
-    bool is_bent = p->shape.pattern == VIEWER_DENSE || is_blocked(p, link);
+    uint32_t apart = link->ends[1] - link->ends[0];
+    bool is_next = apart == 1 || apart == p->traffic->place_count - 1;
+    bool is_bent =
+        p->shape.pattern == VIEWER_DENSE ? !is_next : is_blocked(p, link);
     double share = is_bent && !is_round(&p->shape) ? 0.12 : 0.33;
 
     c[0] = a;

@@ -61,18 +61,27 @@ static void title(FILE *file, const viewer__picture_of_run *p)
 
 /* --- scales --- */
 
+/* Whole points, as Graphviz has it. */
+static int height_of(const viewer__picture_of_run *p, uint64_t bytes)
+{
+    int height = (int)(viewer__line_width(p, bytes) + 0.5);
+
+    return height > 0 ? height : 1;
+}
+
 static void width_sample(FILE *file, const viewer__picture_of_run *p,
-                         uint64_t bytes)
+                         uint64_t from, uint64_t to)
 {
     char text[VIEWER__NUMBER];
-    int height = (int)(viewer__line_width(p, bytes) + 0.5);
 
     fprintf(file,
             "<td><table border=\"0\" cellborder=\"0\" cellspacing=\"0\" "
             "cellpadding=\"0\"><tr><td fixedsize=\"true\" width=\"32\" "
-            "height=\"%d\" bgcolor=\"#808080\"></td></tr></table></td>"
-            "<td>%s&nbsp;&nbsp;</td>",
-            height > 0 ? height : 1, viewer__bytes_text(bytes, text));
+            "height=\"%d\" bgcolor=\"#808080\"></td></tr></table></td><td>",
+            height_of(p, to));
+    if (from < to)
+        fprintf(file, "%s to ", viewer__bytes_text(from, text));
+    fprintf(file, "%s&nbsp;&nbsp;</td>", viewer__bytes_text(to, text));
 }
 
 static uint64_t bytes_min(const viewer_traffic *t)
@@ -85,16 +94,18 @@ static uint64_t bytes_min(const viewer_traffic *t)
     return min;
 }
 
+/* What cannot be told apart has one sample. */
 static void widths(FILE *file, const viewer__picture_of_run *p)
 {
-    uint64_t min = bytes_min(p->traffic), middle = p->bytes_max / 4;
+    uint64_t min = bytes_min(p->traffic), max = p->bytes_max;
+    bool is_one = height_of(p, min) == height_of(p, max);
 
     row(file, "width of a line: bytes, both ways together");
-    if (min < p->bytes_max)
-        width_sample(file, p, min);
-    if (min < middle)
-        width_sample(file, p, middle);
-    width_sample(file, p, p->bytes_max);
+    if (!is_one)
+        width_sample(file, p, min, min);
+    if (!is_one && min < max / 4)
+        width_sample(file, p, max / 4, max / 4);
+    width_sample(file, p, is_one ? min : max, max);
     row_end(file);
 }
 
@@ -126,12 +137,12 @@ static void scales(FILE *file, const viewer__picture_of_run *p)
 {
     char most[VIEWER__NUMBER];
 
-    if (p->traffic->link_count > 0) {
+    if (p->traffic->link_count > 0)
         widths(file, p);
+    if (p->waiting_max_ns > 0)
         colors(file, "colour of a line: time its ends waited for each other",
                viewer__waiting_color, "0",
                viewer__time_text(p->waiting_max_ns, most));
-    }
     colors(file, "shade of a process: share of its time in communication",
            viewer__share_color, "0 %", "100 %");
     if (has_one_way(p->traffic))

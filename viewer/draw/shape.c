@@ -59,7 +59,8 @@ static bool is_star(const look *l, viewer_shape *out)
         if (l->degrees[i] > l->degrees[hub])
             hub = i;
     out->hub = hub;
-    return l->degrees[hub] == l->count && l->count >= 3;
+    return l->degrees[hub] == l->count && l->count >= 3 &&
+           2 * l->count >= l->traffic->place_count - 1;
 }
 
 /* --- ring and chain --- */
@@ -242,10 +243,10 @@ int viewer__shape_find(viewer_shape *out, const viewer_traffic *t)
                           .order =
                               calloc(t->place_count + 1, sizeof(*out->order))};
     if (l.links && l.degrees && out->order) {
-        look_fill(&l, 0);
+        look_fill(&l, (uint64_t)(RARE * (double)messages_max(t)) + 1);
         found = recognise(&l, out);
         if (!found) {
-            look_fill(&l, (uint64_t)(RARE * (double)messages_max(t)) + 1);
+            look_fill(&l, 0);
             found = recognise(&l, out);
         }
         if (!found)

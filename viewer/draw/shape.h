@@ -1,9 +1,9 @@
 /* shape.h - what the links of a run look like as a whole, and where its
  * processes are to be drawn for that to be seen.
  *
- * A shape is looked for among all links and then, where they have none, among
- * those with many messages: what a program sends once, at its begin or end,
- * does not hide what it does all the time.
+ * A shape is looked for among links with many messages and then, where they
+ * have none, among all: what a program sends once, at its begin or end, does
+ * not hide what it does all the time.
  *
  * Threads:   any. */
 #ifndef VIEWER_SHAPE_H
