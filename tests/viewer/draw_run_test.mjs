@@ -247,14 +247,17 @@ function checkElements() {
     run, '--format=json', 'select c.element, c.process, e.verb, ' +
     'sum(e.bytes) as bytes from event e join collector c on c.id = e.collector ' +
     "where c.thread is not null and e.verb <> 'exchange' group by 1, 2, 3"))) {
-    const users = by.get(element) ?? {};
-    users[verb === 'write' ? 'from' : 'to'] = process;
-    users.bytes = verb === 'write' ? bytes : users.bytes;
+    const users = by.get(element) ?? {writes: [], readers: new Set()};
+    if (verb === 'write')
+      users.writes.push([process, bytes]);
+    else
+      users.readers.add(process);
     by.set(element, users);
   }
-  for (const {from, to, bytes} of by.values())
-    if (from !== to)
-      sum.set(`${from} ${to}`, (sum.get(`${from} ${to}`) ?? 0) + bytes);
+  for (const {writes, readers: [to]} of by.values())
+    for (const [from, bytes] of writes)
+      if (from !== to)
+        sum.set(`${from} ${to}`, (sum.get(`${from} ${to}`) ?? 0) + bytes);
   const picture = pictureOf(run), drawn = new Map();
   for (const link of picture.links)
     for (const [from, to, bytes] of [[link.from, link.to, +link.bytes],

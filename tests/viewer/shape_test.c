@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "viewer/draw/shape.h"
+#include "viewer/draw/shape_internal.h"
 
 #define MOST 4096
 

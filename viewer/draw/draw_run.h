@@ -1,11 +1,11 @@
 /* draw_run.h - what the processes of a run did, as a picture.
  *
  * Nodes are processes, shaded by the share of their time in which they
- * communicated; lines are links (traffic.h), wide by bytes and coloured by the
- * time that their ends waited for each other. Where the links have a shape, a
- * star, ring or grid, or are all that there can be, the picture has it too.
- * What all meet at is listed below, with the meaning of widths and colours. Of
- * processes that are too many, several are one node.
+ * communicated; lines are links (traffic_internal.h), wide by bytes and
+ * coloured by the time that their ends waited for each other. Where the links
+ * have a shape, a star, ring or grid, or are all that there can be, the picture
+ * has it too. What all meet at is listed below, with the meaning of widths and
+ * colours. Of processes that are too many, several are one node.
  *
  * Threads:   as viewer_draw. */
 #ifndef VIEWER_DRAW_RUN_H

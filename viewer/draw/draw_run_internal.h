@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-#include "viewer/draw/shape.h"
-#include "viewer/draw/traffic.h"
+#include "viewer/draw/shape_internal.h"
+#include "viewer/draw/traffic_internal.h"
 
 typedef struct viewer__point {
     double x, y;

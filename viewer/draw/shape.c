@@ -1,5 +1,5 @@
-/* shape.c - see shape.h. */
-#include "viewer/draw/shape.h"
+/* shape.c - see shape_internal.h. */
+#include "viewer/draw/shape_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,10 +1,10 @@
-/* traffic.c - see traffic.h.
+/* traffic.c - see traffic_internal.h.
  *
  * What goes over each path of a thread is summed by the view "communication",
  * what threads waited by "wait-states", and messages are counted at both ends.
  * In a run with messages, each of them is an operation over an element too, so
  * there only collectives are taken from paths. */
-#include "viewer/draw/traffic.h"
+#include "viewer/draw/traffic_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,7 @@
 #include "scopes/causality/communication_times.h"
 #include "scopes/reading/messages.h"
 #include "scopes/views/view.h"
-#include "viewer/draw/traffic_uses_internal.h"
+#include "viewer/draw/element_uses_internal.h"
 
 typedef struct link_key {
     uint32_t ends[2];
@@ -200,8 +200,10 @@ static void threads_add(making *m, const scopes_communication *view)
         if (thread->process >= m->traffic->place_count)
             continue;
         place = &m->traffic->places[thread->process];
-        place->communicating_ns += thread->communicating_ns;
-        place->computing_ns += thread->computing_ns;
+        place->communicating_ns =
+            viewer__sum_ns(place->communicating_ns, thread->communicating_ns);
+        place->computing_ns =
+            viewer__sum_ns(place->computing_ns, thread->computing_ns);
     }
 }
 
@@ -233,7 +235,7 @@ static void wait_add(making *m, const scopes_table *table, size_t row)
     site = viewer__uses_site(&m->uses, m->traffic,
                              paths_map_find_node(map, texts[2]));
     if (site) {
-        site->waiting_ns += ns;
+        site->waiting_ns = viewer__sum_ns(site->waiting_ns, ns);
         return;
     }
     key.ends[0] = paths_map_find_process(map, texts[0]);
@@ -242,7 +244,7 @@ static void wait_add(making *m, const scopes_table *table, size_t row)
         key = (link_key){{key.ends[1], key.ends[0]}};
     HASH_FIND(hh, m->links, &key, sizeof(key), link);
     if (link)
-        link->waiting_ns += ns;
+        link->waiting_ns = viewer__sum_ns(link->waiting_ns, ns);
 }
 
 static int waits_add(making *m, const scopes_view_input *view_input)
@@ -370,8 +372,10 @@ static void places_fold(viewer_traffic *t, uint32_t count)
             continue;
         }
         place->last = t->places[i].last;
-        place->communicating_ns += t->places[i].communicating_ns;
-        place->computing_ns += t->places[i].computing_ns;
+        place->communicating_ns = viewer__sum_ns(place->communicating_ns,
+                                                 t->places[i].communicating_ns);
+        place->computing_ns =
+            viewer__sum_ns(place->computing_ns, t->places[i].computing_ns);
     }
     t->place_count = places;
 }
@@ -385,7 +389,7 @@ static void link_fold(viewer_traffic *t, const viewer_link *link)
         for (int i = 0; i < 2; i++)
             way_add(&last->ways[i], link->ways[i].messages,
                     link->ways[i].bytes);
-        last->waiting_ns += link->waiting_ns;
+        last->waiting_ns = viewer__sum_ns(last->waiting_ns, link->waiting_ns);
         return;
     }
     t->links[t->link_count++] = *link;

@@ -1,11 +1,11 @@
-/* traffic_uses_internal.h - which threads use which element, and what follows
+/* element_uses_internal.h - which threads use which element, and what follows
  * from that: who communicates with whom over it, or that it is where many meet.
- * Between traffic.c and traffic_uses.c. */
-#ifndef VIEWER_TRAFFIC_USES_INTERNAL_H
-#define VIEWER_TRAFFIC_USES_INTERNAL_H
+ * Between traffic.c and element_uses.c. */
+#ifndef VIEWER_ELEMENT_USES_INTERNAL_H
+#define VIEWER_ELEMENT_USES_INTERNAL_H
 
 #include "scopes/causality/communication_times.h"
-#include "viewer/draw/traffic.h"
+#include "viewer/draw/traffic_internal.h"
 
 /* What went over one path of a thread. */
 typedef struct viewer__use {

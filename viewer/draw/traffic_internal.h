@@ -1,4 +1,5 @@
-/* traffic.h - who communicated with whom in a run: what a picture of it shows.
+/* traffic_internal.h - who communicated with whom in a run: what a picture of
+ * it shows.
  *
  * A link is two processes that communicated, by messages or over an element
  * that one of them writes and the other reads; a site is what more than two of
@@ -8,8 +9,8 @@
  * Threads:   one.
  * Ownership: make gives, destroy takes back. Names are those of the run's map,
  *            which must stay in place. */
-#ifndef VIEWER_TRAFFIC_H
-#define VIEWER_TRAFFIC_H
+#ifndef VIEWER_TRAFFIC_INTERNAL_H
+#define VIEWER_TRAFFIC_INTERNAL_H
 
 #include <stdint.h>
 
@@ -64,6 +65,14 @@ void viewer__traffic_destroy(viewer_traffic *traffic);
 /* Makes one place of each `count` that follow each other; what they sent to
  * each other is `inside` then. */
 void viewer__traffic_fold(viewer_traffic *traffic, uint32_t count);
+
+/* The most that there can be, where a damaged file has more. */
+static inline int64_t viewer__sum_ns(int64_t a, int64_t b)
+{
+    int64_t sum;
+
+    return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
 
 /* Both directions together. */
 static inline uint64_t viewer__link_bytes(const viewer_link *link)

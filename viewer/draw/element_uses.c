@@ -1,10 +1,10 @@
-/* traffic_uses.c - see traffic_uses_internal.h.
+/* element_uses.c - see element_uses_internal.h.
  *
  * An element with one process that writes it, or one that reads it, is a way
  * from the former to the latter: what each reader has read, or each writer has
  * written. One that several processes write and several read does not say who
  * got whose tuples; it is a site, like a collective. */
-#include "viewer/draw/traffic_uses_internal.h"
+#include "viewer/draw/element_uses_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +102,7 @@ static int site_add(viewer__uses *uses, viewer_traffic *t, const group *g)
     for (size_t i = 0; i < g->count; i++) {
         const viewer__use *use = &g->items[i];
         site->bytes += use->way.bytes;
-        site->time_ns += use->time_ns;
+        site->time_ns = viewer__sum_ns(site->time_ns, use->time_ns);
         if (use->way.messages > site->rounds)
             site->rounds = use->way.messages;
     }

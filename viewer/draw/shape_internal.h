@@ -1,15 +1,15 @@
-/* shape.h - what the links of a run look like as a whole, and where its
- * processes are to be drawn for that to be seen.
+/* shape_internal.h - what the links of a run look like as a whole, and where
+ * its processes are to be drawn for that to be seen.
  *
  * A shape is looked for among links with many messages and then, where they
  * have none, among all: what a program sends once, at its begin or end, does
  * not hide what it does all the time.
  *
  * Threads:   any. */
-#ifndef VIEWER_SHAPE_H
-#define VIEWER_SHAPE_H
+#ifndef VIEWER_SHAPE_INTERNAL_H
+#define VIEWER_SHAPE_INTERNAL_H
 
-#include "viewer/draw/traffic.h"
+#include "viewer/draw/traffic_internal.h"
 
 typedef enum viewer_pattern {
     VIEWER_APART, /* there are no links */
