@@ -9,10 +9,14 @@ if(suites)
   set_target_properties(patterns_trace PROPERTIES
                         RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
   # Programs of MPI are not recorded in a build with a sanitizer.
+  set(mpi)
+  if(NOT EVENTSPACE_SANITIZE)
+    set(mpi mpi)
+  endif()
   add_test(NAME viewer/draw_run
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/viewer/draw_run_test.mjs
                    ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/viewer
                    $<TARGET_FILE:patterns_trace>
-                   $<$<NOT:$<BOOL:${EVENTSPACE_SANITIZE}>>:mpi>)
+                   ${mpi})
   set_tests_properties(viewer/draw_run PROPERTIES TIMEOUT 300)
 endif()

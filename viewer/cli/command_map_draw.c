@@ -1,6 +1,7 @@
 /* command_map_draw.c - eventspace map draw, of a map or of a run. */
 #include "viewer/cli/command_map.h"
 
+#include <string.h>
 #include <sys/stat.h>
 
 #include "pastset/status.h"
@@ -57,12 +58,24 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
     }
 }
 
+/* A run is a directory, or a file as Zstandard begins it; a map is text, and
+ * may come from a pipe. */
 static bool is_run(const char *name)
 {
-    struct stat found;
+    static const unsigned char begin[4] = {0x28, 0xb5, 0x2f, 0xfd};
+    unsigned char found[sizeof(begin)] = {0};
+    struct stat is;
+    FILE *file;
 
-    return cli_is_packed(name) ||
-           (stat(name, &found) == 0 && S_ISDIR(found.st_mode));
+    if (stat(name, &is) != 0 || !(S_ISDIR(is.st_mode) || S_ISREG(is.st_mode)))
+        return false;
+    file = S_ISREG(is.st_mode) ? fopen(name, "rbe") : NULL;
+    if (file) {
+        if (fread(found, 1, sizeof(found), file) < sizeof(found))
+            found[0] = 0;
+        fclose(file);
+    }
+    return S_ISDIR(is.st_mode) || memcmp(found, begin, sizeof(begin)) == 0;
 }
 
 static int draw_run(const draw_arguments *a)
