@@ -136,6 +136,16 @@ static int header_check(const pastset_space *space, const space_header *header)
     return 0;
 }
 
+/* Room for all that it may become; or, where so many spaces are open that there
+ * are no addresses left (16 of 8 TiB), for what it has now. */
+static int map_read_only(pastset_space *space, const space_header *header)
+{
+    int err = pastset__space_map(space, header->max_bytes);
+
+    return err == PASTSET_ENOMEM ? pastset__space_map(space, header->used_bytes)
+                                 : err;
+}
+
 int pastset_space_open(pastset_space **out, const char *path)
 {
     space_header header;
@@ -173,7 +183,7 @@ int pastset_space_open(pastset_space **out, const char *path)
     err = header_check(space, &header);
     space->max_elements = header.max_elements;
     if (!err)
-        err = pastset__space_map(space, header.max_bytes);
+        err = map_read_only(space, &header);
     if (!err)
         err = pastset_space_refresh(space);
     if (err && space->header && err == PASTSET_EFORMAT)

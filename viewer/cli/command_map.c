@@ -1,11 +1,10 @@
 /* command_map.c - eventspace map generate|instrument|check|draw. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/command_map.h"
 
 #include "eventspace/instrument.h"
 #include "eventspace/launch/allocation.h"
 #include "eventspace/launch/job.h"
 #include "paths/generate/generate.h"
-#include "viewer/draw/draw.h"
 
 #include <string.h>
 
@@ -442,80 +441,6 @@ static int map_check(int argc, char **argv)
     return err ? COMMAND_FAILED : cli_end_output(0);
 }
 
-/* --- draw --- */
-
-typedef struct draw_arguments {
-    const char *map;
-    viewer_draw_options options;
-} draw_arguments;
-
-enum { KEY_FOLD = 256, KEY_COLLECTOR_IDS };
-
-static const struct argp_option draw_options[] = {
-    {"output", 'o', "FILE", 0,
-     "Write the picture to FILE, in the format of its suffix: svg, png, pdf or "
-     "dot (default: SVG to standard output)",
-     0},
-    {"fold", KEY_FOLD, "auto|never|always", 0,
-     "Draw paths that are alike as one (default auto: only when the map is too "
-     "large to read)",
-     0},
-    {"collector-ids", KEY_COLLECTOR_IDS, NULL, 0,
-     "Write the id of each collector into the picture", 0},
-    {0},
-};
-
-static viewer_fold read_fold(const char *text, struct argp_state *state)
-{
-    static const char *const names[] = {[VIEWER_FOLD_AUTO] = "auto",
-                                        [VIEWER_FOLD_NEVER] = "never",
-                                        [VIEWER_FOLD_ALWAYS] = "always"};
-
-    return (viewer_fold)cli_choice(
-        text, CLI_LIST(names), "fold '%s' is not one of auto, never, always",
-        state);
-}
-
-static error_t parse_draw(int key, char *text, struct argp_state *state)
-{
-    draw_arguments *a = state->input;
-    switch (key) {
-    case 'o':
-        a->options.file = text;
-        a->options.format = NULL; /* as the file ends */
-        return 0;
-    case KEY_FOLD:
-        a->options.fold = read_fold(text, state);
-        return 0;
-    case KEY_COLLECTOR_IDS:
-        a->options.collector_ids = true;
-        return 0;
-    default:
-        return cli_take_one(&a->map, "the map", key, text, state);
-    }
-}
-
-static int map_draw(int argc, char **argv)
-{
-    static const struct argp argp = {
-        draw_options, parse_draw,
-        "MAP",        "Draws a path map (- is standard input) with Graphviz.",
-        NULL,         NULL,
-        NULL};
-    draw_arguments a = {.options.file = "/dev/stdout",
-                        .options.format = "svg",
-                        .options.fold = VIEWER_FOLD_AUTO};
-    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
-                                 &a))
-        return COMMAND_USAGE;
-    paths_map *map = cli_read_map(a.map);
-    if (!map)
-        return COMMAND_FAILED;
-    int err = viewer_draw(map, &a.options);
-    paths_map_destroy(map);
-    return cli_end_output(err);
-}
-
 /* --- */
 
 int cli_map(int argc, char **argv)
@@ -524,7 +449,7 @@ int cli_map(int argc, char **argv)
         {"generate", "make a path map from mappings", map_generate},
         {"instrument", "put event collectors into a path map", map_instrument},
         {"check", "print every problem in a path map", map_check},
-        {"draw", "draw a path map", map_draw},
+        {"draw", "draw a path map", cli_map_draw},
         {NULL, NULL, NULL},
     };
 

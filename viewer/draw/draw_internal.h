@@ -1,5 +1,5 @@
 /* draw_internal.h - between the files of drawing: draw_fold.c folds a map,
- * draw_render.c makes a picture of one that is dressed. */
+ * draw_render.c makes a picture of one that is dressed, or of DOT. */
 #ifndef VIEWER_DRAW_INTERNAL_H
 #define VIEWER_DRAW_INTERNAL_H
 
@@ -25,5 +25,8 @@ int viewer__picture_format(const char **out,
  * Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ENOTSUP. */
 int viewer__picture(char **out, size_t *bytes, const paths_map *map,
                     const char *format);
+/* The same of a graph in DOT, by one of Graphviz's layouts: "neato". */
+int viewer__picture_of(char **out, size_t *bytes, const char *dot,
+                       const char *engine, const char *format);
 
 #endif

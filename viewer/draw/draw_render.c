@@ -134,7 +134,8 @@ static const char *threads_order(Agraph_t *graph)
 }
 
 /* Gives NULL, or what could not be done. */
-static const char *graphviz(const char *dot, const char *format, FILE *file)
+static const char *graphviz(const char *dot, const char *engine,
+                            const char *format, FILE *file)
 {
     GVC_t *context;
     const char *problem;
@@ -145,10 +146,10 @@ static const char *graphviz(const char *dot, const char *format, FILE *file)
     graph = agmemread(dot);
     if (!context || !graph)
         return "Graphviz cannot read the map";
-    problem = threads_order(graph);
+    problem = strcmp(engine, "dot") == 0 ? threads_order(graph) : NULL;
     if (problem)
         return problem;
-    if (gvLayout(context, graph, "dot") != 0)
+    if (gvLayout(context, graph, engine) != 0)
         return "Graphviz cannot lay the map out";
     if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)
         return "Graphviz cannot write the picture";
@@ -163,10 +164,11 @@ static void leave(void)
 }
 
 static void __attribute__((noreturn))
-child(const char *dot, const char *format, FILE *file, int pipe_fd)
+child(const char *dot, const char *engine, const char *format, FILE *file,
+      int pipe_fd)
 {
     const char *problem =
-        atexit(leave) == 0 ? graphviz(dot, format, file) : "no memory";
+        atexit(leave) == 0 ? graphviz(dot, engine, format, file) : "no memory";
 
     if (problem)
         dprintf(pipe_fd, "%s: %s", problem, graphviz_text);
@@ -195,7 +197,8 @@ static int listen_to(pid_t pid, int pipe_fd)
                         used ? text : "Graphviz broke down");
 }
 
-static int render_text(const char *dot, const char *format, FILE *file)
+static int render(const char *dot, const char *engine, const char *format,
+                  FILE *file)
 {
     int fds[2], err;
     pid_t pid;
@@ -205,7 +208,7 @@ static int render_text(const char *dot, const char *format, FILE *file)
                             "cannot make a pipe: %s", strerror(errno));
     pid = fork();
     if (pid == 0)
-        child(dot, format, file, fds[1]);
+        child(dot, engine, format, file, fds[1]);
     err = pid < 0 ? pastset_fail(pastset_status_from_errno(errno),
                                  "cannot start a process: %s", strerror(errno))
                   : 0;
@@ -213,24 +216,6 @@ static int render_text(const char *dot, const char *format, FILE *file)
     if (!err)
         err = listen_to(pid, fds[0]);
     close(fds[0]);
-    return err;
-}
-
-static int render(const paths_map *map, const char *format, FILE *file)
-{
-    char *dot = NULL;
-    size_t bytes;
-    FILE *text = open_memstream(&dot, &bytes);
-    int err;
-
-    if (!text)
-        return pastset_no_memory("to draw a path map");
-    err = paths_map_write(map, text);
-    if (fclose(text) != 0 && !err)
-        err = pastset_no_memory("to draw a path map");
-    if (!err)
-        err = render_text(dot, format, file);
-    free(dot);
     return err;
 }
 
@@ -254,26 +239,27 @@ static int file_read(char **out, size_t *bytes, FILE *file)
 /* --- pictures --- */
 
 /* The child shares the file, and a file in memory cannot be full. */
-static int picture_render(char **out, size_t *bytes, const paths_map *map,
-                          const char *format)
+int viewer__picture_of(char **out, size_t *bytes, const char *dot,
+                       const char *engine, const char *format)
 {
     int fd = memfd_create("picture", MFD_CLOEXEC);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     int err;
 
+    *out = NULL;
     if (!file) {
         if (fd >= 0)
             close(fd);
         return pastset_no_memory("for a picture");
     }
-    err = render(map, format, file);
+    err = render(dot, engine, format, file);
     if (!err)
         err = file_read(out, bytes, file);
     fclose(file);
     return err;
 }
 
-static int picture_write(char **out, size_t *bytes, const paths_map *map)
+static int map_text(char **out, size_t *bytes, const paths_map *map)
 {
     FILE *text = open_memstream(out, bytes);
     int err;
@@ -289,8 +275,18 @@ static int picture_write(char **out, size_t *bytes, const paths_map *map)
 int viewer__picture(char **out, size_t *bytes, const paths_map *map,
                     const char *format)
 {
-    return strcmp(format, "dot") == 0 ? picture_write(out, bytes, map)
-                                      : picture_render(out, bytes, map, format);
+    char *dot = NULL;
+    int err = map_text(&dot, bytes, map);
+
+    *out = NULL;
+    if (!err && strcmp(format, "dot") != 0)
+        err = viewer__picture_of(out, bytes, dot, "dot", format);
+    else if (!err) {
+        *out = dot;
+        return 0;
+    }
+    free(dot);
+    return err;
 }
 
 int viewer__picture_format(const char **out, const viewer_draw_options *options)
