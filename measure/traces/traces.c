@@ -1,5 +1,5 @@
 /* traces.c - see traces.h and traces_internal.h. */
-#include "measure/traces/traces_internal.h"
+#include "measure/traces/traces_ranks_internal.h"
 
 #include <stdlib.h>
 
@@ -9,8 +9,11 @@
 
 static int make_steps(traces *t, int64_t wall_ns)
 {
-    int err = measure__traces_serve_prepare(t);
+    int err;
 
+    if (!t->has_paths)
+        return measure__ranks_all(t, wall_ns);
+    err = measure__traces_serve_prepare(t);
     if (!err)
         err = measure__traces_threads_all(t, wall_ns);
     if (!err)

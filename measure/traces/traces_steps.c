@@ -90,9 +90,14 @@ void measure__traces_send(traces *t, size_t message, int64_t at_ns,
     add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
 }
 
+void measure__traces_receive_early(traces *t, size_t message, int64_t early_ns)
+{
+    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, early_ns});
+}
+
 void measure__traces_receive(traces *t, size_t message)
 {
-    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
+    measure__traces_receive_early(t, message, 0);
 }
 
 int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,

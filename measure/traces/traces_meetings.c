@@ -1,0 +1,311 @@
+/* traces_meetings.c - which calls are of one collective.
+ *
+ * Those in which all wait for all meet at a wrapper, in rounds
+ * (scopes/causality/rounds.h). The others lead to an element of their
+ * communicator and kind: the n-th of each process are of one. Of calls like
+ * MPI_Finalize the standard does not say whether they wait for each other; if
+ * all of them ended after the last one had begun they count as if they had. */
+#include "measure/traces/traces_ranks_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "pastset/array.h"
+#include "pastset/request.h"
+
+/* --- adding --- */
+
+static int add_member(ranks *r, uint32_t operation)
+{
+    void *more =
+        pastset_array_grow(r->members, r->member_count, sizeof(*r->members));
+
+    if (!more)
+        return measure__traces_no_memory();
+    r->members = more;
+    r->members[r->member_count++] = operation;
+    return 0;
+}
+
+/* Of all members that were added since `first`; one alone meets nobody. */
+static int add_meeting(ranks *r, ranks_meeting meeting, size_t first)
+{
+    void *more;
+
+    meeting.first = (uint32_t)first;
+    meeting.count = (uint32_t)(r->member_count - first);
+    if (meeting.count < 2) {
+        r->member_count = first;
+        return 0;
+    }
+    more = pastset_array_grow(r->meetings, r->meeting_count, sizeof(meeting));
+    if (!more)
+        return measure__traces_no_memory();
+    r->meetings = more;
+    r->meetings[r->meeting_count] = meeting;
+    for (uint32_t i = 0; i < meeting.count; i++) {
+        ranks_operation *o = &r->operations[r->members[first + i]];
+        o->kind = RANKS_MEETS;
+        o->meeting = (uint32_t)r->meeting_count;
+        o->member = i;
+    }
+    r->meeting_count++;
+    return 0;
+}
+
+/* --- where all wait for all --- */
+
+static int add_round(ranks *r, const scopes_rounds *rounds, uint32_t round,
+                     ranks_meeting meeting)
+{
+    const scopes_site *site = rounds->site;
+    size_t first = r->member_count;
+    int err = 0;
+
+    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
+        uint32_t e = rounds->events[(size_t)round * rounds->inputs + i];
+        const eventspace_trace *event;
+        uint32_t operation;
+        if (e == SCOPES_MISSING)
+            continue;
+        event = scopes_event_at(r->t->streams[site->inputs.ids[i]].events, e);
+        operation = measure__ranks_find(r, event->thread, event->sequence);
+        if (operation != TRACES_NONE)
+            err = add_member(r, operation);
+    }
+    return err ? err : add_meeting(r, meeting, first);
+}
+
+static int add_site(ranks *r, uint32_t m)
+{
+    const traces *t = r->t;
+    const char *type = t->topology->map->nodes[t->topology->sites[m].node].type;
+    ranks_meeting meeting = {.model = strcmp(type, "alltoall") == 0 ? RANKS_EACH
+                                                                    : RANKS_ALL,
+                             .is_growing = strcmp(type, "gather") == 0};
+    scopes_rounds *rounds;
+    int err =
+        scopes_rounds_create(&rounds, t->topology, t->snapshot->event_table, m);
+
+    if (err)
+        return err;
+    for (uint32_t i = 0; i < rounds->count && !err; i++)
+        err = add_round(r, rounds, i, meeting);
+    scopes_rounds_destroy(rounds);
+    return err;
+}
+
+/* --- at elements --- */
+
+/* Operations at one place, those of one process behind each other. */
+typedef struct gathering {
+    uint32_t *items;
+    size_t count;
+    size_t *starts; /* by process that has some, and one more */
+    uint32_t processes;
+} gathering;
+
+static void divide(gathering *g, const ranks *r)
+{
+    g->processes = 0;
+    for (size_t i = 0; i < g->count; i++) {
+        if (i == 0 || r->operations[g->items[i]].process !=
+                          r->operations[g->items[i - 1]].process)
+            g->starts[g->processes++] = i;
+    }
+    g->starts[g->processes] = g->count;
+}
+
+/* The n-th of each process, beginning with that of process number `from`. */
+static int add_nth(ranks *r, const gathering *g, size_t n, uint32_t from)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < g->processes && !err; i++) {
+        uint32_t p = (from + i) % g->processes;
+        if (g->starts[p] + n < g->starts[p + 1])
+            err = add_member(r, g->items[g->starts[p] + n]);
+    }
+    return err;
+}
+
+static int add_rooted(ranks *r, const gathering *g, uint32_t root)
+{
+    uint32_t from = 0;
+    int err = 0;
+
+    while (from < g->processes &&
+           r->operations[g->items[g->starts[from]]].process != root)
+        from++;
+    if (from == g->processes)
+        return 0;
+    for (size_t n = 0; g->starts[from] + n < g->starts[from + 1] && !err; n++) {
+        const ranks_operation *o =
+            &r->operations[g->items[g->starts[from] + n]];
+        const eventspace_trace *event =
+            scopes_event_at(r->t->streams[o->stream].events, o->event);
+        ranks_meeting meeting = {
+            .model = event->operation == PASTSET_WRITE ? RANKS_FROM_ROOT
+                                                       : RANKS_TO_ROOT,
+            .is_growing = measure__ranks_is_like(r, o, "MPI_Scatter") ||
+                          measure__ranks_is_like(r, o, "MPI_Gather")};
+        size_t first = r->member_count;
+        err = add_nth(r, g, n, from);
+        if (!err)
+            err = add_meeting(r, meeting, first);
+    }
+    return err;
+}
+
+/* Ended all of them after the last had begun? */
+static bool have_met(const ranks *r, size_t first)
+{
+    int64_t last_ns = INT64_MIN;
+
+    for (size_t i = first; i < r->member_count; i++) {
+        int64_t ns = r->operations[r->members[i]].start_ns;
+        last_ns = ns > last_ns ? ns : last_ns;
+    }
+    for (size_t i = first; i < r->member_count; i++)
+        if (r->operations[r->members[i]].end_ns < last_ns)
+            return false;
+    return true;
+}
+
+static int add_likely(ranks *r, const gathering *g)
+{
+    size_t each = g->processes ? g->count / g->processes : 0;
+    int err = 0;
+
+    for (uint32_t p = 0; p < g->processes; p++)
+        if (g->starts[p + 1] - g->starts[p] != each)
+            return 0;
+    for (size_t n = 0; n < each && !err; n++) {
+        size_t first = r->member_count;
+        err = add_nth(r, g, n, 0);
+        if (!err && have_met(r, first))
+            err = add_meeting(r, (ranks_meeting){.model = RANKS_ALL}, first);
+        else
+            r->member_count = first;
+    }
+    return err;
+}
+
+/* --- which places there are --- */
+
+/* Calls of all processes, each of which has an element of its own for them. */
+static const char *const together[] = {"MPI_Init", "MPI_Init_thread",
+                                       "MPI_Finalize"};
+#define TOGETHER (sizeof(together) / sizeof(*together))
+
+/* Places are numbered: these, then elements. TRACES_NONE: none. */
+static uint32_t place_of(const ranks *r, const ranks_operation *o)
+{
+    const scopes_topology *topology = r->t->topology;
+    uint32_t element = topology->hops[o->stream].element;
+    const paths_map_node *node;
+
+    if (o->kind != RANKS_ALONE || element == PATHS_NONE)
+        return TRACES_NONE;
+    node = &topology->map->nodes[element];
+    for (uint32_t i = 0; i < TOGETHER; i++)
+        if (measure__ranks_is_call(r, o, together[i]))
+            return i;
+    /* Those that are only started wait for nobody, and a scan only for some. */
+    if (!paths_node_get(node, "members") ||
+        measure__ranks_is_like(r, o, "MPI_I") ||
+        measure__ranks_is_like(r, o, "MPI_Scan") ||
+        measure__ranks_is_like(r, o, "MPI_Exscan"))
+        return TRACES_NONE;
+    return (uint32_t)TOGETHER + element;
+}
+
+typedef struct placed {
+    uint32_t place, process, operation;
+    int64_t start_ns;
+} placed;
+
+static int by_place(const void *left, const void *right)
+{
+    const placed *a = left, *b = right;
+
+    if (a->place != b->place)
+        return a->place < b->place ? -1 : 1;
+    if (a->process != b->process)
+        return a->process < b->process ? -1 : 1;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns ? -1 : 1;
+    return (a->operation > b->operation) - (a->operation < b->operation);
+}
+
+static int add_place(ranks *r, gathering *g, uint32_t place)
+{
+    const paths_map *map = r->t->topology->map;
+    const paths_map_node *node = NULL;
+
+    divide(g, r);
+    if (place >= TOGETHER)
+        node = &map->nodes[place - TOGETHER];
+    else if (g->count != map->process_count ||
+             g->processes != map->process_count)
+        return 0; /* not one of each */
+    if (node && paths_node_get(node, "rounds"))
+        return add_rooted(r, g, node->process);
+    return add_likely(r, g);
+}
+
+static size_t place_all(const ranks *r, placed *out)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < r->count; i++) {
+        const ranks_operation *o = &r->operations[i];
+        uint32_t place = place_of(r, o);
+        if (place != TRACES_NONE)
+            out[count++] =
+                (placed){place, o->process, (uint32_t)i, o->start_ns};
+    }
+    qsort(out, count, sizeof(*out), by_place);
+    return count;
+}
+
+static int add_places(ranks *r)
+{
+    gathering g = {0};
+    placed *all = malloc((r->count + 1) * sizeof(*all));
+    uint32_t *items = malloc((r->count + 1) * sizeof(*items));
+    size_t count = 0;
+    int err = 0;
+
+    g.starts = malloc(((size_t)r->t->topology->map->process_count + 1) *
+                      sizeof(*g.starts));
+    if (!all || !items || !g.starts)
+        err = measure__traces_no_memory();
+    else
+        count = place_all(r, all);
+    for (size_t i = 0; i < count; i++)
+        items[i] = all[i].operation;
+    for (size_t i = 0; i < count && !err; i += g.count) {
+        g.items = &items[i];
+        g.count = 1;
+        while (i + g.count < count && all[i + g.count].place == all[i].place)
+            g.count++;
+        err = add_place(r, &g, all[i].place);
+    }
+    free(g.starts);
+    free(items);
+    free(all);
+    return err;
+}
+
+int measure__ranks_find_meetings(ranks *r)
+{
+    int err = 0;
+
+    for (uint32_t m = 0; m < r->t->topology->site_count && !err; m++)
+        err = add_site(r, m);
+    /* Where events are missing, it is not known which is the n-th. */
+    if (!err && r->t->snapshot->event_table->ledger.lost == 0)
+        err = add_places(r);
+    return err;
+}
