@@ -5,7 +5,9 @@
  *   all need all    in round k, each sends to the one 2^k further on, and
  *                   receives from the one 2^k before; after log2 n rounds, all
  *                   know of all (dissemination)
- *   each for each   a message from each to each other one
+ *   each for each   a message from each to each other one; also where it was
+ *                   only started, as its messages travel while its processes do
+ *                   something else
  *   from the root   a tree in which member v has what v with its lowest bit
  *                   cleared has sent (binomial)
  *   to the root     the same tree, the other way
@@ -153,19 +155,52 @@ static int model_each(ranks *r, ranks_meeting *m)
     return err;
 }
 
+static size_t due_of_each(const ranks *r, const ranks_meeting *m, uint32_t v,
+                          ranks_due *out)
+{
+    size_t count = 0;
+
+    for (uint32_t i = 1; i < m->count; i++)
+        out[count++] = due(r, m, from_to(m, (v + i) % m->count, v));
+    return count;
+}
+
 static int64_t meet_each(ranks *r, const ranks_meeting *m, uint32_t v)
 {
     const ranks_operation *o = member(r, m, v);
-    uint64_t bytes = measure__ranks_bytes(r, o) / m->count;
-    size_t count = 0;
+    uint64_t bytes = measure__ranks_bytes(r, o);
 
     for (uint32_t i = 1; i < m->count; i++) {
         uint32_t to = (v + i) % m->count;
-        send(r, m, from_to(m, v, to), bytes, v, to);
+        send(r, m, from_to(m, v, to), m->is_whole ? bytes : bytes / m->count, v,
+             to);
     }
-    for (uint32_t i = 1; i < m->count; i++)
-        r->due[count++] = due(r, m, from_to(m, (v + i) % m->count, v));
-    return measure__ranks_receive(r->t, r->due, count, o->start_ns);
+    if (m->model == RANKS_STARTED)
+        return o->start_ns;
+    return measure__ranks_receive(r->t, r->due, due_of_each(r, m, v, r->due),
+                                  o->start_ns);
+}
+
+size_t measure__ranks_complete(const ranks *r, uint32_t operation,
+                               ranks_due *out)
+{
+    size_t low = 0, high = r->completion_count, count = 0;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->completions[middle].operation < operation)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < r->completion_count &&
+           r->completions[low].operation == operation;
+         low++) {
+        const ranks_completion *c = &r->completions[low];
+        count +=
+            due_of_each(r, &r->meetings[c->meeting], c->member, &out[count]);
+    }
+    return count;
 }
 
 /* --- a root --- */
@@ -345,6 +380,7 @@ int measure__ranks_model(ranks *r, ranks_meeting *m)
     case RANKS_ALL:
         return model_all(r, m);
     case RANKS_EACH:
+    case RANKS_STARTED:
         return model_each(r, m);
     default:
         return model_root(r, m);
@@ -359,6 +395,7 @@ int64_t measure__ranks_meet(ranks *r, const ranks_operation *o)
     case RANKS_ALL:
         return meet_all(r, m, o->member);
     case RANKS_EACH:
+    case RANKS_STARTED:
         return meet_each(r, m, o->member);
     case RANKS_FROM_ROOT:
         return meet_from_root(r, m, o->member);

@@ -157,8 +157,7 @@ static int add_rooted(ranks *r, const gathering *g, uint32_t root)
     return err;
 }
 
-/* Ended all of them after the last had begun? */
-static bool have_met(const ranks *r, size_t first)
+static int64_t last_start(const ranks *r, size_t first)
 {
     int64_t last_ns = INT64_MIN;
 
@@ -166,14 +165,83 @@ static bool have_met(const ranks *r, size_t first)
         int64_t ns = r->operations[r->members[i]].start_ns;
         last_ns = ns > last_ns ? ns : last_ns;
     }
+    return last_ns;
+}
+
+/* Ended all of them after the last had begun? */
+static bool have_met(const ranks *r, size_t first)
+{
+    int64_t last_ns = last_start(r, first);
+
     for (size_t i = first; i < r->member_count; i++)
         if (r->operations[r->members[i]].end_ns < last_ns)
             return false;
     return true;
 }
 
+/* Calls that begin a collective in which all need all, and do not wait. */
+static bool is_started(const ranks *r, const ranks_operation *o)
+{
+    static const char *const names[] = {"MPI_Ibarrier", "MPI_Iall",
+                                        "MPI_Ireduce_scatter"};
+
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++)
+        if (measure__ranks_is_like(r, o, names[i]))
+            return true;
+    return false;
+}
+
+/* In which operation of its thread one that was started is done. */
+static uint32_t find_completion(const ranks *r, uint32_t started,
+                                int64_t last_ns)
+{
+    const ranks_operation *own = &r->operations[started];
+
+    for (size_t i = started + 1u; i < r->threads[own->thread + 1]; i++) {
+        const ranks_operation *o = &r->operations[i];
+        if (o->end_ns >= last_ns && (measure__ranks_is_like(r, o, "MPI_Wait") ||
+                                     measure__ranks_is_like(r, o, "MPI_Test")))
+            return (uint32_t)i;
+    }
+    return TRACES_NONE;
+}
+
+static int add_completions(ranks *r, size_t first)
+{
+    int64_t last_ns = last_start(r, first);
+
+    for (size_t i = first; i < r->member_count; i++) {
+        uint32_t done = find_completion(r, r->members[i], last_ns);
+        void *more;
+        if (done == TRACES_NONE)
+            continue;
+        more = pastset_array_grow(r->completions, r->completion_count,
+                                  sizeof(*r->completions));
+        if (!more)
+            return measure__traces_no_memory();
+        r->completions = more;
+        r->completions[r->completion_count++] = (ranks_completion){
+            done, (uint32_t)r->meeting_count, (uint32_t)(i - first)};
+    }
+    return 0;
+}
+
+/* `named`: one of them, which says what they are. */
+static int add_started(ranks *r, const ranks_operation *named, size_t first)
+{
+    ranks_meeting meeting = {
+        .model = RANKS_STARTED,
+        .is_whole = !measure__ranks_is_like(r, named, "MPI_Ialltoall")};
+    int err = 0;
+
+    if (r->member_count > first + 1)
+        err = add_completions(r, first);
+    return err ? err : add_meeting(r, meeting, first);
+}
+
 static int add_likely(ranks *r, const gathering *g)
 {
+    const ranks_operation *named = &r->operations[g->items[0]];
     size_t each = g->processes ? g->count / g->processes : 0;
     int err = 0;
 
@@ -183,7 +251,9 @@ static int add_likely(ranks *r, const gathering *g)
     for (size_t n = 0; n < each && !err; n++) {
         size_t first = r->member_count;
         err = add_nth(r, g, n, 0);
-        if (!err && have_met(r, first))
+        if (!err && is_started(r, named))
+            err = add_started(r, named, first);
+        else if (!err && have_met(r, first))
             err = add_meeting(r, (ranks_meeting){.model = RANKS_ALL}, first);
         else
             r->member_count = first;
@@ -211,9 +281,10 @@ static uint32_t place_of(const ranks *r, const ranks_operation *o)
     for (uint32_t i = 0; i < TOGETHER; i++)
         if (measure__ranks_is_call(r, o, together[i]))
             return i;
-    /* Those that are only started wait for nobody, and a scan only for some. */
+    /* Who needs the root, or is it, is not known of others that are started,
+     * and a scan needs only some. */
     if (!paths_node_get(node, "members") ||
-        measure__ranks_is_like(r, o, "MPI_I") ||
+        (measure__ranks_is_like(r, o, "MPI_I") && !is_started(r, o)) ||
         measure__ranks_is_like(r, o, "MPI_Scan") ||
         measure__ranks_is_like(r, o, "MPI_Exscan"))
         return TRACES_NONE;
@@ -298,6 +369,15 @@ static int add_places(ranks *r)
     return err;
 }
 
+static int by_operation(const void *left, const void *right)
+{
+    const ranks_completion *a = left, *b = right;
+
+    if (a->operation != b->operation)
+        return a->operation < b->operation ? -1 : 1;
+    return (a->meeting > b->meeting) - (a->meeting < b->meeting);
+}
+
 int measure__ranks_find_meetings(ranks *r)
 {
     int err = 0;
@@ -307,5 +387,8 @@ int measure__ranks_find_meetings(ranks *r)
     /* Where events are missing, it is not known which is the n-th. */
     if (!err && r->t->snapshot->event_table->ledger.lost == 0)
         err = add_places(r);
+    if (!err && r->completion_count)
+        qsort(r->completions, r->completion_count, sizeof(*r->completions),
+              by_operation);
     return err;
 }

@@ -166,6 +166,8 @@ static int64_t receive_all(const ranks *r, const call *c, int64_t from_ns)
         if (o->kind == RANKS_RECEIVES)
             r->due[count++] =
                 (ranks_due){r->t->messages[o->message].at_ns, o->message};
+        count += measure__ranks_complete(r, (uint32_t)(o - r->operations),
+                                         &r->due[count]);
     }
     return measure__ranks_receive(r->t, r->due, count, from_ns);
 }

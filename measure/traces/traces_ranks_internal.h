@@ -39,6 +39,7 @@ typedef struct ranks_operation {
 typedef enum ranks_model {
     RANKS_ALL,       /* all need all */
     RANKS_EACH,      /* the same, each with a part of its own for each */
+    RANKS_STARTED,   /* all need all, in a call that comes later */
     RANKS_FROM_ROOT, /* all need the root */
     RANKS_TO_ROOT,   /* the root needs all */
 } ranks_model;
@@ -48,12 +49,19 @@ typedef struct ranks_meeting {
     ranks_model model;
     bool is_growing; /* what is passed on is what came together so far; else
                         it is as long as what was brought */
+    bool is_whole;   /* STARTED: each gets all that another one has brought */
     bool is_flat;    /* directly between the root and all others */
     uint32_t first, count; /* of `members`; a root is the first */
     uint32_t message;      /* the first */
     int64_t hop_ns;        /* what a message takes */
     int64_t all_ns;        /* ALL: when all know of all */
 } ranks_meeting;
+
+/* Where a member of one that was started is done. */
+typedef struct ranks_completion {
+    uint32_t operation; /* any of the call */
+    uint32_t meeting, member;
+} ranks_completion;
 
 typedef struct ranks {
     traces *t;
@@ -64,6 +72,8 @@ typedef struct ranks {
     size_t member_count;
     ranks_meeting *meetings;
     size_t meeting_count;
+    ranks_completion *completions; /* by operation */
+    size_t completion_count;
     struct ranks_due *due; /* room for those of one call */
 } ranks;
 
@@ -106,6 +116,9 @@ int measure__ranks_model(ranks *r, ranks_meeting *m);
 /* The steps of a member; when it would be done with them if it went on at once.
  */
 int64_t measure__ranks_meet(ranks *r, const ranks_operation *o);
+/* Adds what an operation receives of collectives that were started. */
+size_t measure__ranks_complete(const ranks *r, uint32_t operation,
+                               ranks_due *due);
 
 /* --- traces_ranks.c --- */
 

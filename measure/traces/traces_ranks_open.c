@@ -267,5 +267,6 @@ void measure__ranks_close(ranks *r)
     free(r->threads);
     free(r->members);
     free(r->meetings);
+    free(r->completions);
     free(r->due);
 }

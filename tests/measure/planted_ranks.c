@@ -210,6 +210,15 @@ void planted_join(planted_call call, const char *type)
     record(&call, at, PASTSET_EXCHANGE);
 }
 
+void planted_start(planted_call call)
+{
+    char name[128], members[16];
+
+    snprintf(name, sizeof(name), "%s of each", call.name);
+    snprintf(members, sizeof(members), "0-%u", run.ranks - 1);
+    leave(&call, PASTSET_WRITE, element(call.rank, name, 0, false, members));
+}
+
 static uint32_t rooted(const planted_call *call, uint32_t root)
 {
     char name[128], members[16];

@@ -23,6 +23,8 @@ void planted_receive(planted_call call, uint32_t from);
 /* In a collective in which all wait for all: a barrier, a reduce, a gather, an
  * alltoall. */
 void planted_join(planted_call call, const char *type);
+/* Begins a collective of all ranks, and does not wait. */
+void planted_start(planted_call call);
 /* One of all ranks that goes out from the root, or comes to it. */
 void planted_from_root(planted_call call, uint32_t root);
 void planted_to_root(planted_call call, uint32_t root);

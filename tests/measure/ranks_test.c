@@ -298,6 +298,37 @@ Test(ranks, send_each_other_their_parts)
     changes((condition){105, 1, -1}, 100);
 }
 
+/* They start at 100, 200, 1000, and compute until 1500 (the first), or wait. */
+Test(ranks, need_all_where_they_wait_for_what_they_have_started)
+{
+    begin(3);
+    for (uint32_t i = 0; i < 3; i++) {
+        int64_t at = i == 2 ? 1000 : 100 * (i + 1);
+        planted_start((planted_call){i, "MPI_Iallreduce", at, at + 1, 64});
+        /* It asks once, too early. */
+        planted_alone((planted_call){i, "MPI_Test", at + 2, at + 3, 0});
+        planted_alone((planted_call){i, "MPI_Wait", i ? at + 4 : 1500,
+                                     i ? 1040 : 1505, 0});
+    }
+    profile_make(NULL, NULL);
+    is_as_recorded();
+    cr_expect_eq(messages_between(), 6);
+    check_bytes(64);
+    NEAR(result->nodes[1].end_s * 1e6 - result->nodes[0].end_s * 1e6,
+         1040 - 1505);
+    /* The last starts at 10000, and computes twice for 1 us before it ends, 38
+     * after it has started apart from that. The others are done 5 and 40 after
+     * the start. */
+    changes((condition){-1, 0.1, 2}, 10058 - 1505);
+    NEAR(result->nodes[0].end_s * 1e6 - result->nodes[1].end_s * 1e6, 5 - 40);
+    wires_set(5);
+    is_as_recorded();
+    /* The first waits until 1505, the second for 500 more than before. */
+    changes((condition){505, 1, -1}, 1540 - 1505);
+    NEAR(result->nodes[0].end_s * 1e6 - result->nodes[1].end_s * 1e6,
+         1510 - 1540);
+}
+
 /* The root comes at 1000, all others at 100; ends are 1040. */
 static void from_root(const char *name, const int64_t starts_us[4],
                       const int64_t ends_us[4])
