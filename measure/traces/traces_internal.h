@@ -7,8 +7,7 @@
  *     traces_serve.c    what is done for others: requests, rounds
  *     traces_threads.c  a thread, from operation to operation
  *     traces_write.c    into the profile
- *     traces_ranks*.c, traces_meetings.c, traces_collectives.c
- *                       what communicates without paths, in place of the steps
+ *     traces_ranks.c    what communicates without paths, in place of the steps
  *                       of paths (traces_ranks_internal.h)
  *
  * A `stream` is a collector with what follows it. Below its event stands either

@@ -1,10 +1,11 @@
 /* traces_meetings.c - which calls are of one collective.
  *
- * Those in which all wait for all meet at a wrapper, in rounds
- * (scopes/causality/rounds.h). The others lead to an element of their
- * communicator and kind: the n-th of each process are of one. Of calls like
- * MPI_Finalize the standard does not say whether they wait for each other; if
- * all of them ended after the last one had begun they count as if they had. */
+ * All calls of one lead to a wrapper or element of their communicator and kind,
+ * and all processes make them in the same order: the n-th of each are of one.
+ * If their times say that it was not so (who needs another one has ended before
+ * that one began), they count as calls that concern nobody else. So do calls
+ * like MPI_Finalize, of which the standard does not say whether they wait for
+ * each other. */
 #include "measure/traces/traces_ranks_internal.h"
 
 #include <stdlib.h>
@@ -53,49 +54,7 @@ static int add_meeting(ranks *r, ranks_meeting meeting, size_t first)
     return 0;
 }
 
-/* --- where all wait for all --- */
-
-static int add_round(ranks *r, const scopes_rounds *rounds, uint32_t round,
-                     ranks_meeting meeting)
-{
-    const scopes_site *site = rounds->site;
-    size_t first = r->member_count;
-    int err = 0;
-
-    for (uint32_t i = 0; i < rounds->inputs && !err; i++) {
-        uint32_t e = rounds->events[(size_t)round * rounds->inputs + i];
-        const eventspace_trace *event;
-        uint32_t operation;
-        if (e == SCOPES_MISSING)
-            continue;
-        event = scopes_event_at(r->t->streams[site->inputs.ids[i]].events, e);
-        operation = measure__ranks_find(r, event->thread, event->sequence);
-        if (operation != TRACES_NONE)
-            err = add_member(r, operation);
-    }
-    return err ? err : add_meeting(r, meeting, first);
-}
-
-static int add_site(ranks *r, uint32_t m)
-{
-    const traces *t = r->t;
-    const char *type = t->topology->map->nodes[t->topology->sites[m].node].type;
-    ranks_meeting meeting = {.model = strcmp(type, "alltoall") == 0 ? RANKS_EACH
-                                                                    : RANKS_ALL,
-                             .is_growing = strcmp(type, "gather") == 0};
-    scopes_rounds *rounds;
-    int err =
-        scopes_rounds_create(&rounds, t->topology, t->snapshot->event_table, m);
-
-    if (err)
-        return err;
-    for (uint32_t i = 0; i < rounds->count && !err; i++)
-        err = add_round(r, rounds, i, meeting);
-    scopes_rounds_destroy(rounds);
-    return err;
-}
-
-/* --- at elements --- */
+/* --- the n-th of each --- */
 
 /* Operations at one place, those of one process behind each other. */
 typedef struct gathering {
@@ -129,6 +88,34 @@ static int add_nth(ranks *r, const gathering *g, size_t n, uint32_t from)
     return err;
 }
 
+/* When the last of them began; `only_root`: the first of them. */
+static int64_t last_start(const ranks *r, size_t first, bool only_root)
+{
+    size_t end =
+        only_root && first < r->member_count ? first + 1 : r->member_count;
+    int64_t last_ns = INT64_MIN;
+
+    for (size_t i = first; i < end; i++) {
+        int64_t ns = r->operations[r->members[i]].start_ns;
+        last_ns = ns > last_ns ? ns : last_ns;
+    }
+    return last_ns;
+}
+
+/* Ended those who need others after these had begun? */
+static bool have_met(const ranks *r, size_t first, ranks_model model)
+{
+    int64_t last_ns = last_start(r, first, model == RANKS_FROM_ROOT);
+    size_t end = model == RANKS_TO_ROOT && first < r->member_count
+                     ? first + 1
+                     : r->member_count;
+
+    for (size_t i = first; i < end; i++)
+        if (r->operations[r->members[i]].end_ns < last_ns)
+            return false;
+    return true;
+}
+
 static int add_rooted(ranks *r, const gathering *g, uint32_t root)
 {
     uint32_t from = 0;
@@ -151,32 +138,12 @@ static int add_rooted(ranks *r, const gathering *g, uint32_t root)
                           measure__ranks_is_like(r, o, "MPI_Gather")};
         size_t first = r->member_count;
         err = add_nth(r, g, n, from);
-        if (!err)
+        if (!err && have_met(r, first, meeting.model))
             err = add_meeting(r, meeting, first);
+        else
+            r->member_count = first;
     }
     return err;
-}
-
-static int64_t last_start(const ranks *r, size_t first)
-{
-    int64_t last_ns = INT64_MIN;
-
-    for (size_t i = first; i < r->member_count; i++) {
-        int64_t ns = r->operations[r->members[i]].start_ns;
-        last_ns = ns > last_ns ? ns : last_ns;
-    }
-    return last_ns;
-}
-
-/* Ended all of them after the last had begun? */
-static bool have_met(const ranks *r, size_t first)
-{
-    int64_t last_ns = last_start(r, first);
-
-    for (size_t i = first; i < r->member_count; i++)
-        if (r->operations[r->members[i]].end_ns < last_ns)
-            return false;
-    return true;
 }
 
 /* Calls that begin a collective in which all need all, and do not wait. */
@@ -208,7 +175,7 @@ static uint32_t find_completion(const ranks *r, uint32_t started,
 
 static int add_completions(ranks *r, size_t first)
 {
-    int64_t last_ns = last_start(r, first);
+    int64_t last_ns = last_start(r, first, false);
 
     for (size_t i = first; i < r->member_count; i++) {
         uint32_t done = find_completion(r, r->members[i], last_ns);
@@ -239,22 +206,22 @@ static int add_started(ranks *r, const ranks_operation *named, size_t first)
     return err ? err : add_meeting(r, meeting, first);
 }
 
-static int add_likely(ranks *r, const gathering *g)
+static int add_all(ranks *r, const gathering *g, ranks_meeting meeting)
 {
     const ranks_operation *named = &r->operations[g->items[0]];
-    size_t each = g->processes ? g->count / g->processes : 0;
+    size_t most = 0;
     int err = 0;
 
     for (uint32_t p = 0; p < g->processes; p++)
-        if (g->starts[p + 1] - g->starts[p] != each)
-            return 0;
-    for (size_t n = 0; n < each && !err; n++) {
+        if (g->starts[p + 1] - g->starts[p] > most)
+            most = g->starts[p + 1] - g->starts[p];
+    for (size_t n = 0; n < most && !err; n++) {
         size_t first = r->member_count;
         err = add_nth(r, g, n, 0);
         if (!err && is_started(r, named))
             err = add_started(r, named, first);
-        else if (!err && have_met(r, first))
-            err = add_meeting(r, (ranks_meeting){.model = RANKS_ALL}, first);
+        else if (!err && have_met(r, first, meeting.model))
+            err = add_meeting(r, meeting, first);
         else
             r->member_count = first;
     }
@@ -268,16 +235,19 @@ static const char *const together[] = {"MPI_Init", "MPI_Init_thread",
                                        "MPI_Finalize"};
 #define TOGETHER (sizeof(together) / sizeof(*together))
 
-/* Places are numbered: these, then elements. TRACES_NONE: none. */
+/* Places are numbered: these, then nodes of the map. TRACES_NONE: none. */
 static uint32_t place_of(const ranks *r, const ranks_operation *o)
 {
     const scopes_topology *topology = r->t->topology;
-    uint32_t element = topology->hops[o->stream].element;
+    const scopes_hop *hop = &topology->hops[o->stream];
     const paths_map_node *node;
 
-    if (o->kind != RANKS_ALONE || element == PATHS_NONE)
+    if (hop->lower != PATHS_NONE &&
+        topology->hops[hop->lower].collective != PATHS_NONE)
+        return (uint32_t)TOGETHER + topology->hops[hop->lower].collective;
+    if (o->kind != RANKS_ALONE || hop->element == PATHS_NONE)
         return TRACES_NONE;
-    node = &topology->map->nodes[element];
+    node = &topology->map->nodes[hop->element];
     for (uint32_t i = 0; i < TOGETHER; i++)
         if (measure__ranks_is_call(r, o, together[i]))
             return i;
@@ -288,7 +258,7 @@ static uint32_t place_of(const ranks *r, const ranks_operation *o)
         measure__ranks_is_like(r, o, "MPI_Scan") ||
         measure__ranks_is_like(r, o, "MPI_Exscan"))
         return TRACES_NONE;
-    return (uint32_t)TOGETHER + element;
+    return (uint32_t)TOGETHER + hop->element;
 }
 
 typedef struct placed {
@@ -312,17 +282,22 @@ static int by_place(const void *left, const void *right)
 static int add_place(ranks *r, gathering *g, uint32_t place)
 {
     const paths_map *map = r->t->topology->map;
-    const paths_map_node *node = NULL;
+    const paths_map_node *node =
+        place < TOGETHER ? NULL : &map->nodes[place - TOGETHER];
+    ranks_meeting meeting = {.model = RANKS_ALL};
 
     divide(g, r);
-    if (place >= TOGETHER)
-        node = &map->nodes[place - TOGETHER];
-    else if (g->count != map->process_count ||
-             g->processes != map->process_count)
+    if (!node &&
+        (g->count != map->process_count || g->processes != map->process_count))
         return 0; /* not one of each */
     if (node && paths_node_get(node, "rounds"))
         return add_rooted(r, g, node->process);
-    return add_likely(r, g);
+    if (node && node->kind == PATHS_WRAPPER) {
+        meeting.is_growing = strcmp(node->type, "gather") == 0;
+        if (strcmp(node->type, "alltoall") == 0)
+            meeting.model = RANKS_EACH;
+    }
+    return add_all(r, g, meeting);
 }
 
 static size_t place_all(const ranks *r, placed *out)
@@ -380,13 +355,8 @@ static int by_operation(const void *left, const void *right)
 
 int measure__ranks_find_meetings(ranks *r)
 {
-    int err = 0;
+    int err = add_places(r);
 
-    for (uint32_t m = 0; m < r->t->topology->site_count && !err; m++)
-        err = add_site(r, m);
-    /* Where events are missing, it is not known which is the n-th. */
-    if (!err && r->t->snapshot->event_table->ledger.lost == 0)
-        err = add_places(r);
     if (!err && r->completion_count)
         qsort(r->completions, r->completion_count, sizeof(*r->completions),
               by_operation);

@@ -81,39 +81,6 @@ static void between(const ranks *r, const ranks_operation *o, int64_t from_ns,
         t, rest_ns - others_computed(r, o, from_ns, to_ns, rest_ns));
 }
 
-/* --- receiving --- */
-
-static int by_time(const void *left, const void *right)
-{
-    const ranks_due *a = left, *b = right;
-
-    if (a->at_ns != b->at_ns)
-        return a->at_ns < b->at_ns ? -1 : 1;
-    return (a->message > b->message) - (a->message < b->message);
-}
-
-/* The one that was sent last is waited for; for the others the receiver comes
- * when that has been sent. */
-int64_t measure__ranks_receive(traces *t, ranks_due *due, size_t count,
-                               int64_t from_ns)
-{
-    int64_t ready_ns = from_ns;
-
-    if (count == 0)
-        return from_ns;
-    qsort(due, count, sizeof(*due), by_time);
-    if (due[count - 1].at_ns > ready_ns)
-        ready_ns = due[count - 1].at_ns;
-    for (size_t i = 0; i + 1 < count; i++) {
-        int64_t early_ns = ready_ns - due[i].at_ns;
-        measure__traces_receive_early(t, due[i].message,
-                                      early_ns > 0 ? early_ns : 1);
-    }
-    measure__traces_receive_early(t, due[count - 1].message,
-                                  ready_ns - due[count - 1].at_ns);
-    return ready_ns;
-}
-
 /* --- a call --- */
 
 /* The operations of one call. */
@@ -250,15 +217,35 @@ static void add_thread(ranks *r, uint32_t thread, int64_t wall_ns)
     finish(r, &all[count - 1], wall_ns);
 }
 
+/* --- all of them --- */
+
+static int prepare(ranks *r)
+{
+    int err = measure__ranks_collect(r);
+
+    if (!err)
+        err = measure__ranks_pair(r);
+    if (!err)
+        err = measure__ranks_find_meetings(r);
+    for (size_t i = 0; i < r->meeting_count && !err; i++)
+        err = measure__ranks_model(r, &r->meetings[i]);
+    return err;
+}
+
 int measure__ranks_all(traces *t, int64_t wall_ns)
 {
-    ranks r;
-    int err = measure__ranks_open(&r, t);
+    ranks r = {.t = t};
+    int err = prepare(&r);
 
     for (uint32_t i = 0; i < t->topology->thread_count && !err; i++) {
         add_thread(&r, i, wall_ns);
         err = t->err;
     }
-    measure__ranks_close(&r);
+    free(r.operations);
+    free(r.threads);
+    free(r.members);
+    free(r.meetings);
+    free(r.completions);
+    free(r.due);
     return err;
 }

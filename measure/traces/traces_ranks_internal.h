@@ -83,16 +83,12 @@ typedef struct ranks_due {
     uint32_t message;
 } ranks_due;
 
-/* --- traces_ranks_open.c --- */
+/* --- traces_calls.c --- */
 
-int measure__ranks_open(ranks *r, traces *t);
-void measure__ranks_close(ranks *r);
+int measure__ranks_collect(ranks *r);
 /* The number of the first of so many new messages. Errors: PASTSET_ENOMEM,
  * PASTSET_ELIMIT. */
 int measure__ranks_messages(traces *t, uint32_t *first, size_t count);
-/* TRACES_NONE: it is not there. */
-uint32_t measure__ranks_find(const ranks *r, uint32_t thread,
-                             uint32_t sequence);
 /* Is the call of this name? Or does its name begin like this? */
 bool measure__ranks_is_call(const ranks *r, const ranks_operation *o,
                             const char *name);
@@ -104,6 +100,15 @@ static inline uint64_t measure__ranks_bytes(const ranks *r,
 {
     return scopes_event_at(r->t->streams[o->stream].events, o->event)->bytes;
 }
+
+/* Receives all of these, for one who has come at `from_ns`; when all have been
+ * sent and it was there. */
+int64_t measure__ranks_receive(traces *t, ranks_due *due, size_t count,
+                               int64_t from_ns);
+
+/* --- traces_pairs.c --- */
+
+int measure__ranks_pair(ranks *r);
 
 /* --- traces_meetings.c --- */
 
@@ -122,10 +127,6 @@ size_t measure__ranks_complete(const ranks *r, uint32_t operation,
 
 /* --- traces_ranks.c --- */
 
-/* Receives all of these, for one who has come at `from_ns`; when all have been
- * sent and it was there. */
-int64_t measure__ranks_receive(traces *t, ranks_due *due, size_t count,
-                               int64_t from_ns);
 int measure__ranks_all(traces *t, int64_t wall_ns);
 
 #endif

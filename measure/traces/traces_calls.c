@@ -1,19 +1,13 @@
-/* traces_ranks_open.c - the calls of processes that communicate by other means
- * than paths, in the order of each thread, and whose message is whose.
- *
- * A receive has exactly the message of its send (scopes/causality/cause.h).
- * Whether a send has waited for its receive its times tell: one of a message
- * that libraries may keep back, that lasted until its receive began. */
+/* traces_calls.c - the calls of processes that communicate by other means than
+ * paths, in the order of each thread; and what is done with messages in all of
+ * them. */
 #include "measure/traces/traces_ranks_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "pastset/array.h"
-#include "pastset/request.h"
 #include "pastset/status.h"
-
-#define UNASKED 2048 /* bytes that go along without being asked for */
 
 /* --- messages --- */
 
@@ -98,7 +92,7 @@ static int find_threads(ranks *r)
     return 0;
 }
 
-static int collect(ranks *r)
+int measure__ranks_collect(ranks *r)
 {
     traces *t = r->t;
 
@@ -126,17 +120,6 @@ static int collect(ranks *r)
             t->last_ns = o->end_ns;
     }
     return find_threads(r);
-}
-
-uint32_t measure__ranks_find(const ranks *r, uint32_t thread, uint32_t sequence)
-{
-    const ranks_operation wanted = {.thread = thread, .sequence = sequence};
-    const ranks_operation *found = NULL;
-
-    if (r->count)
-        found = bsearch(&wanted, r->operations, r->count, sizeof(wanted),
-                        by_sequence);
-    return found ? (uint32_t)(found - r->operations) : TRACES_NONE;
 }
 
 /* Collectors are called "rank_0: MPI_Send to rank_1 at ...". What is behind the
@@ -168,105 +151,35 @@ bool measure__ranks_is_call(const ranks *r, const ranks_operation *o,
     return rest && (*rest == '\0' || *rest == ' ');
 }
 
-/* --- messages between two --- */
+/* --- receiving --- */
 
-static bool may_wait(const ranks *r, const ranks_operation *sent)
+static int by_time(const void *left, const void *right)
 {
-    if (measure__ranks_is_like(r, sent, "MPI_I") ||
-        measure__ranks_is_like(r, sent, "MPI_Start"))
-        return false; /* who began it did not wait */
-    return measure__ranks_bytes(r, sent) > UNASKED ||
-           measure__ranks_is_like(r, sent, "MPI_Ssend");
+    const ranks_due *a = left, *b = right;
+
+    if (a->at_ns != b->at_ns)
+        return a->at_ns < b->at_ns ? -1 : 1;
+    return (a->message > b->message) - (a->message < b->message);
 }
 
-static bool has_waited(const ranks *r, const ranks_operation *sent,
-                       const ranks_operation *received)
+/* The one that was sent last is waited for; for the others the receiver comes
+ * when that has been sent. */
+int64_t measure__ranks_receive(traces *t, ranks_due *due, size_t count,
+                               int64_t from_ns)
 {
-    return sent->start_ns < received->start_ns &&
-           received->start_ns <= sent->end_ns && may_wait(r, sent);
-}
+    int64_t ready_ns = from_ns;
 
-/* What goes there and back after the receiver has come is halved. */
-static int64_t half_way(const ranks_operation *sent,
-                        const ranks_operation *received)
-{
-    int64_t end_ns =
-        sent->end_ns < received->end_ns ? sent->end_ns : received->end_ns;
-
-    return end_ns > received->start_ns ? (end_ns - received->start_ns) / 2 : 0;
-}
-
-static int pair(ranks *r, ranks_operation *sent, ranks_operation *received)
-{
-    bool waited = has_waited(r, sent, received);
-    uint32_t first;
-    int err = measure__ranks_messages(r->t, &first, waited ? 2 : 1);
-
-    if (err)
-        return err;
-    sent->kind = RANKS_SENDS;
-    received->kind = RANKS_RECEIVES;
-    sent->message = received->message = first;
-    r->t->messages[first].at_ns = sent->start_ns;
-    r->t->messages[first].to = received->process;
-    if (waited) {
-        sent->ready = received->ready = first + 1;
-        r->t->messages[first].at_ns =
-            received->start_ns + half_way(sent, received);
-        r->t->messages[first + 1].at_ns = received->start_ns;
-        r->t->messages[first + 1].to = sent->process;
+    if (count == 0)
+        return from_ns;
+    qsort(due, count, sizeof(*due), by_time);
+    if (due[count - 1].at_ns > ready_ns)
+        ready_ns = due[count - 1].at_ns;
+    for (size_t i = 0; i + 1 < count; i++) {
+        int64_t early_ns = ready_ns - due[i].at_ns;
+        measure__traces_receive_early(t, due[i].message,
+                                      early_ns > 0 ? early_ns : 1);
     }
-    return 0;
-}
-
-static int pair_all(ranks *r)
-{
-    traces *t = r->t;
-    int err = scopes_causes_create(
-        &t->causes, t->topology, t->snapshot->event_table, t->snapshot->clocks);
-
-    for (size_t i = 0; i < r->count && !err; i++) {
-        ranks_operation *o = &r->operations[i];
-        const eventspace_trace *event =
-            scopes_event_at(t->streams[o->stream].events, o->event);
-        scopes_cause cause;
-        uint32_t other;
-        if (event->operation != PASTSET_TAKE || event->status)
-            continue;
-        cause = scopes_causes_of(t->causes, o->stream, o->event);
-        if (cause.collector == PATHS_NONE)
-            continue;
-        other = t->streams[cause.collector].below[cause.event];
-        if (other != TRACES_NONE && other != i &&
-            r->operations[other].message == TRACES_NONE)
-            err = pair(r, &r->operations[other], o);
-    }
-    return err;
-}
-
-/* --- all of it --- */
-
-int measure__ranks_open(ranks *r, traces *t)
-{
-    int err;
-
-    *r = (ranks){.t = t};
-    err = collect(r);
-    if (!err)
-        err = pair_all(r);
-    if (!err)
-        err = measure__ranks_find_meetings(r);
-    for (size_t i = 0; i < r->meeting_count && !err; i++)
-        err = measure__ranks_model(r, &r->meetings[i]);
-    return err;
-}
-
-void measure__ranks_close(ranks *r)
-{
-    free(r->operations);
-    free(r->threads);
-    free(r->members);
-    free(r->meetings);
-    free(r->completions);
-    free(r->due);
+    measure__traces_receive_early(t, due[count - 1].message,
+                                  ready_ns - due[count - 1].at_ns);
+    return ready_ns;
 }
