@@ -1,4 +1,4 @@
-/* traces.h - messages and steps of a program of ours, from its trace tuples.
+/* traces.h - messages and steps of a program, from its trace tuples.
  *
  * Exact, where packets are put together by guessing: the collectors around a
  * proxy tell each request and each reply. The run must have collectors on both
@@ -12,6 +12,11 @@
  * for another (at an element: scopes/cause; in a collective: its last
  * contribution) receives a message from that one, of the same node or over the
  * hop.
+ *
+ * Processes of an MPI program that is recorded have no proxies between them,
+ * and need no collectors but those that they have made. A message goes from the
+ * call that sent it to the one that received it, and a collective is modelled
+ * by messages (traces_collectives.c).
  *
  * Threads: one thread per call. */
 #ifndef MEASURE_TRACES_H

@@ -58,7 +58,8 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
     for (uint32_t h = 0; h < t->topology->map->process_count; h++) {
         if (place_of(t, profile, h) != place)
             continue;
-        out[count++] = (traces_runner){h, PATHS_NONE};
+        if (t->has_paths) /* else nobody serves */
+            out[count++] = (traces_runner){h, PATHS_NONE};
         for (uint32_t i = 0; i < t->topology->thread_count; i++) {
             if (is_of(t, i, h))
                 out[count++] = (traces_runner){h, i};
