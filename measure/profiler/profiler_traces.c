@@ -194,17 +194,33 @@ static int match_threads(threads_of_map *all, const paths_map *map)
     return 0;
 }
 
+static const measure_thread *thread_of(const threads_of_map *all,
+                                       uint32_t process, uint32_t thread)
+{
+    if (thread == PATHS_NONE)
+        return all->loops[process];
+    return thread < all->count ? all->threads[thread] : NULL;
+}
+
 static int64_t cpu_between(void *context, uint32_t process, uint32_t thread,
                            int64_t from_ns, int64_t to_ns)
 {
     const threads_of_map *all = context;
-    const measure_thread *t = thread == PATHS_NONE  ? all->loops[process]
-                              : thread < all->count ? all->threads[thread]
-                                                    : NULL;
+    const measure_thread *t = thread_of(all, process, thread);
     if (!t) /* not known: all of it, as without records */
         return thread == PATHS_NONE ? 0 : to_ns - from_ns;
     return measure_thread_cpu(t, from_ns + all->mono_minus_real_ns,
                               to_ns + all->mono_minus_real_ns);
+}
+
+static int64_t ready_between(void *context, uint32_t process, uint32_t thread,
+                             int64_t from_ns, int64_t to_ns)
+{
+    const threads_of_map *all = context;
+    const measure_thread *t = thread_of(all, process, thread);
+    return t ? measure_thread_ready(t, from_ns + all->mono_minus_real_ns,
+                                    to_ns + all->mono_minus_real_ns)
+             : 0;
 }
 
 /* --- adding --- */
@@ -234,11 +250,12 @@ int measure__add_traces(measure__making *m)
 {
     threads_of_map all = {.m = m,
                           .mono_minus_real_ns = m->seen->start_ns - m->real_ns};
+    measure_known_times times = {cpu_between, ready_between, &all};
     int err = match_threads(&all, eventspace_run_map(m->run));
     if (!err) {
         tell_unknown(m, &all);
         err = measure_traces_add(m->profile, m->run, m->real_ns,
-                                 m->seen->exact ? cpu_between : NULL, &all);
+                                 m->seen->exact ? &times : NULL);
     }
     if (err == PASTSET_ENOENT) {
         measure__note(m, "this profile has no messages: %s", pastset_error());

@@ -22,10 +22,9 @@ static int make_steps(traces *t, int64_t wall_ns)
 }
 
 int measure_traces_add(predict_profile *profile, eventspace_run *run,
-                       int64_t start_ns, measure_cpu_between *cpu,
-                       void *context)
+                       int64_t start_ns, const measure_known_times *times)
 {
-    traces t = {.cpu = cpu, .context = context};
+    traces t = {.times = times ? *times : (measure_known_times){0}};
     int err;
 
     if (profile->message_count || profile->actor_count)

@@ -101,8 +101,7 @@ typedef struct traces {
     int64_t start_ns; /* wall clock, of the profile's beginning */
     int64_t last_ns;  /* an operation ended */
     bool has_paths;   /* else processes communicate by other means */
-    measure_cpu_between *cpu;
-    void *context;
+    measure_known_times times;
 
     traces_message *messages;
     size_t message_capacity;

@@ -61,24 +61,37 @@ static int64_t others_computed(const ranks *r, const ranks_operation *o,
     return ns < max_ns ? ns : max_ns;
 }
 
+/* While it could have computed, or may have, where that is not known. */
+static int64_t ready_ns(const traces *t, const ranks_operation *o,
+                        int64_t from_ns, int64_t to_ns, int64_t max_ns)
+{
+    int64_t ns = max_ns;
+
+    if (t->times.ready)
+        ns = t->times.ready(t->times.context, o->process, o->thread,
+                            from_ns + t->start_ns, to_ns + t->start_ns);
+    return ns < max_ns ? ns : max_ns;
+}
+
 /* `o`: one of the thread's. */
 static void between(const ranks *r, const ranks_operation *o, int64_t from_ns,
                     int64_t to_ns)
 {
     traces *t = r->t;
-    int64_t cpu_ns, rest_ns;
+    int64_t cpu_ns, rest_ns, shared_ns;
 
     if (to_ns <= from_ns)
         return;
-    if (!t->cpu) {
+    if (!t->times.cpu) {
         measure__traces_compute(t, to_ns - from_ns);
         return;
     }
     cpu_ns = measure__traces_cpu(t, o->process, o->thread, from_ns, to_ns);
     rest_ns = to_ns - from_ns - cpu_ns;
     measure__traces_compute(t, cpu_ns);
-    measure__traces_sleep(
-        t, rest_ns - others_computed(r, o, from_ns, to_ns, rest_ns));
+    shared_ns = others_computed(r, o, from_ns, to_ns,
+                                ready_ns(t, o, from_ns, to_ns, rest_ns));
+    measure__traces_sleep(t, rest_ns - shared_ns);
 }
 
 /* --- a call --- */

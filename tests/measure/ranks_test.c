@@ -31,7 +31,10 @@ TestSuite(ranks, .timeout = 120, .init = scratch_make, .fini = clean);
 
 /* --- profiles and replays --- */
 
-static void profile_make(measure_cpu_between *cpu, void *context)
+static const measure_known_times not_known;
+
+/* A profile may be there that has nodes. */
+static void profile_make_of(measure_known_times times)
 {
     uint64_t first = UINT64_MAX;
 
@@ -41,12 +44,17 @@ static void profile_make(measure_cpu_between *cpu, void *context)
         uint64_t ns = eventspace_run_process_at(run, i)->meta.start_wall_ns;
         first = ns < first ? ns : first;
     }
-    profile = predict_profile_create("test");
+    if (!profile)
+        profile = predict_profile_create("test");
     cr_assert_not_null(profile);
-    check_status(measure_traces_add(profile, run, (int64_t)first, cpu, context),
-                 0);
+    check_status(measure_traces_add(profile, run, (int64_t)first, &times), 0);
     check_status(predict_profile_check(profile), 0);
     cr_expect_str_eq(profile->source, "traces");
+}
+
+static void profile_make(void)
+{
+    profile_make_of(not_known);
 }
 
 static void wires_set(double latency_us)
@@ -130,7 +138,7 @@ static void late_sender(void)
     planted_send((planted_call){0, "MPI_Send", 1000, 1010, 100}, 1);
     planted_receive((planted_call){1, "MPI_Recv", 200, 1030, 100}, 0);
     planted_alone((planted_call){1, "MPI_Wtime", 2000, 2000, 0});
-    profile_make(NULL, NULL);
+    profile_make();
 }
 
 Test(ranks, are_the_nodes)
@@ -172,7 +180,7 @@ Test(ranks, do_not_wait_for_what_is_there)
     begin(2);
     planted_send((planted_call){0, "MPI_Send", 100, 110, 100}, 1);
     planted_receive((planted_call){1, "MPI_Recv", 1000, 1005, 100}, 0);
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
     wires_set(50);
     is_as_recorded();
@@ -188,7 +196,7 @@ Test(ranks, receive_several_at_once)
     planted_send((planted_call){1, "MPI_Send", 290, 295, 8}, 2);
     planted_receive((planted_call){2, "MPI_Waitall", 100, 350, 8}, 0);
     planted_receive((planted_call){2, "MPI_Waitall", 100, 350, 8}, 1);
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
     wires_set(40);
     is_as_recorded();
@@ -202,7 +210,7 @@ static void late_receiver(const char *name, uint32_t bytes)
     planted_send((planted_call){0, name, 100, 1020, bytes}, 1);
     planted_alone((planted_call){0, "MPI_Wtime", 3000, 3000, 0});
     planted_receive((planted_call){1, "MPI_Recv", 1000, 1030, bytes}, 0);
-    profile_make(NULL, NULL);
+    profile_make();
 }
 
 /* Told that its receiver has come, it sends; 10 for each of both ways. */
@@ -244,7 +252,7 @@ static void joined(uint32_t ranks, const char *name, const char *type)
                                     i + 1 == ranks ? 1000 : 100 * (i + 1), 1040,
                                     64},
                      type);
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
 }
 
@@ -310,7 +318,7 @@ Test(ranks, need_all_where_they_wait_for_what_they_have_started)
         planted_alone((planted_call){i, "MPI_Wait", i ? at + 4 : 1500,
                                      i ? 1040 : 1505, 0});
     }
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
     cr_expect_eq(messages_between(), 6);
     check_bytes(64);
@@ -337,7 +345,7 @@ static void from_root(const char *name, const int64_t starts_us[4],
     for (uint32_t i = 0; i < 4; i++)
         planted_from_root((planted_call){i, name, starts_us[i], ends_us[i], 8},
                           0);
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
     cr_expect_eq(messages_between(), 3);
 }
@@ -384,7 +392,7 @@ Test(ranks, are_needed_by_the_root)
         planted_to_root((planted_call){i, "MPI_Reduce", i == 3 ? 1000 : 100,
                                        i % 2 ? (i == 3 ? 1001 : 101) : 1040, 8},
                         0);
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
     cr_expect_eq(messages_between(), 3);
     changes((condition){-1, 2, 3}, -500);
@@ -400,7 +408,7 @@ static void finalize(int64_t first_end_us)
     begin(2);
     planted_alone((planted_call){0, "MPI_Finalize", 100, first_end_us, 0});
     planted_alone((planted_call){1, "MPI_Finalize", 1000, 1040, 0});
-    profile_make(NULL, NULL);
+    profile_make();
     is_as_recorded();
 }
 
@@ -438,9 +446,50 @@ Test(ranks, compute_between_their_calls_only)
     begin(2);
     planted_send((planted_call){0, "MPI_Send", 1000, 1010, 100}, 1);
     planted_receive((planted_call){1, "MPI_Recv", 10, 1030, 100}, 0);
-    profile_make(half, NULL);
+    profile_make_of((measure_known_times){.cpu = half});
     is_as_recorded();
     changes((condition){-1, 0.5, 0}, 500 + profile->actors[0].start_ns * 1e-3);
+}
+
+/* Two ranks on one processor: half of the time each, for which the other one
+ * waits, or sleeps. */
+static int64_t sleeping_ns(measure_cpu_between *ready)
+{
+    int64_t ns = 0;
+
+    profile = predict_profile_create("test");
+    cr_assert_eq(predict_profile_add_place(profile, "0", 1), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "rank_0", 0), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "rank_1", 0), 1);
+    begin(2);
+    for (uint32_t i = 0; i < 2; i++)
+        planted_alone((planted_call){i, "MPI_Wtime", 1000, 1000, 0});
+    profile_make_of((measure_known_times){.cpu = half, .ready = ready});
+    for (size_t i = 0; i < profile->step_count; i++)
+        if (profile->steps[i].kind == PREDICT_SLEEP)
+            ns += profile->steps[i].ns;
+    return ns;
+}
+
+static int64_t never(void *context, uint32_t process, uint32_t thread,
+                     int64_t from_ns, int64_t to_ns)
+{
+    (void)context;
+    (void)process;
+    (void)thread;
+    (void)from_ns;
+    (void)to_ns;
+    return 0;
+}
+
+Test(ranks, leave_waiting_for_a_processor_to_the_replay)
+{
+    NEAR((double)sleeping_ns(half) * 1e-3, 0);
+}
+
+Test(ranks, sleep_where_they_had_lost_no_processor)
+{
+    NEAR((double)sleeping_ns(never) * 1e-3, 1000);
 }
 
 /* --- the file --- */
@@ -452,7 +501,7 @@ Test(ranks, are_in_the_file_of_a_profile)
     begin(2);
     planted_send((planted_call){0, "MPI_Send", 100, 110, 100}, 1);
     planted_receive((planted_call){1, "MPI_Recv", 1000, 1005, 100}, 0);
-    profile_make(NULL, NULL);
+    profile_make();
     alone_us = replay_us(as_it_was);
     check_status(predict_profile_save(profile, scratch_file("p")), 0);
     predict_profile_destroy(profile);
@@ -467,7 +516,7 @@ Test(ranks, are_in_the_file_of_a_profile)
 static int add_traces(void *nothing)
 {
     (void)nothing;
-    return measure_traces_add(profile, run, 0, NULL, NULL);
+    return measure_traces_add(profile, run, 0, NULL);
 }
 
 Test(ranks, are_all_there_or_their_memory_is_lacking)
