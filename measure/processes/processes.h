@@ -95,6 +95,9 @@ void measure_watch_close(measure_watch *watch);
 /* Processor time that a thread had between two moments. */
 int64_t measure_thread_cpu(const measure_thread *thread, int64_t from_ns,
                            int64_t to_ns);
+/* For how long it had lost its processor to others. */
+int64_t measure_thread_ready(const measure_thread *thread, int64_t from_ns,
+                             int64_t to_ns);
 
 /* The processes that a socket belongs to: for those still alive, by
  * /proc/PID/net/tcp{,6} and /proc/PID/fd. The watch notes them while it

@@ -191,3 +191,26 @@ int64_t measure_thread_cpu(const measure_thread *thread, int64_t from_ns,
         return 0;
     return cpu_until(thread, to_ns) - cpu_until(thread, from_ns);
 }
+
+int64_t measure_thread_ready(const measure_thread *thread, int64_t from_ns,
+                             int64_t to_ns)
+{
+    size_t low = 0, high = thread->run_count;
+    int64_t ns = 0;
+    while (low < high) { /* the first run that is not over before */
+        size_t middle = low + (high - low) / 2;
+        if (thread->runs[middle].to_ns < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (size_t i = low > 0 ? low - 1 : 0;
+         i + 1 < thread->run_count && thread->runs[i].to_ns < to_ns; i++) {
+        int64_t from = thread->runs[i].to_ns, to = thread->runs[i + 1].from_ns;
+        from = from < from_ns ? from_ns : from;
+        to = to > to_ns ? to_ns : to;
+        if (thread->runs[i].ready && to > from)
+            ns += to - from;
+    }
+    return ns;
+}

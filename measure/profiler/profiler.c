@@ -152,14 +152,11 @@ static int make_messages(measure__making *m)
     int err = measure__take_packets(m, &messages);
     if (err)
         goto done;
-    if (m->run_directory)
-        err = measure__want_processes(m);
-    if (err)
-        goto done;
+    measure__want_processes(m);
     err = measure__make_nodes(m);
     if (err)
         goto done;
-    if (m->run_directory) {
+    if (m->run) {
         err = measure__add_traces(m);
         source = m->profile->message_count ? "traces" : source;
     } else {
@@ -181,7 +178,9 @@ static int make(measure__making *m)
     m->profile->interval_ns = m->seen->interval_ns;
     m->profile->exact_phases = m->seen->exact;
     tell_records(m);
-    err = measure__make_groups(m);
+    err = measure__open_run(m);
+    if (!err)
+        err = measure__make_groups(m);
     if (!err)
         err = make_messages(m);
     if (!err)
@@ -205,6 +204,7 @@ int measure_profile(predict_profile **out, measure_profile_notes *notes,
     for (size_t i = 0; i < m.capture_count; i++)
         measure_capture_close(m.captures[i]);
     measure_watch_close(m.watch);
+    eventspace_run_close(m.run);
     free(m.groups);
     free(m.group_of);
     if (err)

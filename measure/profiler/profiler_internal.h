@@ -3,11 +3,13 @@
  *   profiler.c           running the command, and the order of things
  *   profiler_notes.c     what is to be said beside it
  *   profiler_nodes.c     nodes, their times and phases
+ *   profiler_launchers.c what starts a program and is none of its nodes
  *   profiler_messages.c  messages, from packets
  *   profiler_traces.c    messages and steps, from a run directory */
 #ifndef MEASURE_PROFILER_INTERNAL_H
 #define MEASURE_PROFILER_INTERNAL_H
 
+#include "eventspace/run/run.h"
 #include "measure/packets/packets.h"
 #include "measure/processes/processes.h"
 #include "measure/profiler/profiler.h"
@@ -38,6 +40,7 @@ typedef struct measure__making {
     size_t capture_count;
     bool capture_failed;
     const char *run_directory;
+    eventspace_run *run; /* of that directory; NULL: there is none */
 } measure__making;
 
 /* --- profiler_notes.c --- */
@@ -52,6 +55,11 @@ int measure__make_groups(measure__making *m);
 int measure__make_nodes(measure__making *m);
 /* Where probing and the kernel differ. */
 void measure__compare(measure__making *m);
+
+/* --- profiler_launchers.c --- */
+
+/* Do all processes of a group do nothing but start others? */
+bool measure__is_launcher(const measure__making *m, uint32_t group);
 
 /* --- profiler_messages.c --- */
 
@@ -68,9 +76,16 @@ int measure__add_messages(measure__making *m, const measure__messages *from);
 
 /* --- profiler_traces.c --- */
 
-/* The run directory of `eventspace run ... --output DIR`; NULL. */
+/* The run directory of `eventspace run ... --output DIR`, or of `eventspace
+ * mpi` behind a launcher; NULL. */
 const char *measure__find_run(char *const *argv);
-int measure__want_processes(measure__making *m);
+/* Opens it, once the command has ended. */
+int measure__open_run(measure__making *m);
+/* What a process that was seen is called: of a rank, and what it has started,
+ * the name of the process of the run. */
+const char *measure__label_of(const measure__making *m,
+                              const measure_process *process);
+void measure__want_processes(measure__making *m);
 int measure__add_traces(measure__making *m);
 
 #endif

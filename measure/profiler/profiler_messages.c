@@ -196,6 +196,8 @@ int measure__add_messages(measure__making *m, const measure__messages *from)
         int64_t err;
         message.from = m->groups[message.from].node;
         message.to = m->groups[message.to].node;
+        if (message.from == PREDICT_NONE || message.to == PREDICT_NONE)
+            continue; /* a launcher's */
         err = predict_profile_add_link(m->profile, message.from, message.to);
         if (err >= 0)
             err = predict_profile_add_message(m->profile, message);

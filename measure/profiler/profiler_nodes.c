@@ -41,12 +41,13 @@ int measure__make_groups(measure__making *m)
         return pastset_no_memory("for %zu processes", count);
     for (size_t i = 0; i < count; i++) {
         const measure_process *p = &m->seen->processes[i];
-        m->groups[group_of(m, p->label)].cpu_ns += p->cpu_ns;
+        m->groups[group_of(m, measure__label_of(m, p))].cpu_ns += p->cpu_ns;
     }
     if (m->group_count > 1)
         qsort(m->groups, m->group_count, sizeof(*m->groups), by_label);
     for (size_t i = 0; i < count; i++)
-        m->group_of[i] = group_of(m, m->seen->processes[i].label);
+        m->group_of[i] =
+            group_of(m, measure__label_of(m, &m->seen->processes[i]));
     return 0;
 }
 
@@ -217,28 +218,43 @@ static int add_node(measure__making *m, uint32_t group)
     return add_threads(m, group, g->node);
 }
 
-/* Those without messages that have next to none of the processor time are what
- * starts others: shells, launchers. */
-int measure__make_nodes(measure__making *m)
+/* Without a run: those that have messages, or more than next to none of the
+ * processor time, and do not only start others. */
+static int make_of_programs(measure__making *m)
 {
     double share =
         m->options->idle_share > 0 ? m->options->idle_share : IDLE_SHARE;
+    const measure__group *best = NULL;
     double all = 0;
-    size_t best = 0;
-    bool run = false; /* one of ours: its processes are the nodes */
     int err = 0;
     for (size_t i = 0; i < m->group_count; i++) {
-        all += (double)m->groups[i].cpu_ns;
-        run |= m->groups[i].wanted;
-        if (m->groups[i].cpu_ns > m->groups[best].cpu_ns)
-            best = i;
+        const measure__group *g = &m->groups[i];
+        if (measure__is_launcher(m, (uint32_t)i))
+            continue;
+        all += (double)g->cpu_ns;
+        if (!best || g->cpu_ns > best->cpu_ns)
+            best = g;
     }
     for (size_t i = 0; i < m->group_count && !err; i++) {
         const measure__group *g = &m->groups[i];
-        bool busy = i == best || (double)g->cpu_ns >= share * all;
-        if (g->wanted || (!run && (g->messages || busy)))
+        bool busy = g == best || (double)g->cpu_ns >= share * all;
+        if ((g->messages || busy) && !measure__is_launcher(m, (uint32_t)i))
             err = add_node(m, (uint32_t)i);
     }
+    return err;
+}
+
+int measure__make_nodes(measure__making *m)
+{
+    bool run = false; /* its processes are the nodes */
+    int err = 0;
+    for (size_t i = 0; i < m->group_count; i++)
+        run |= m->groups[i].wanted;
+    if (!run)
+        return make_of_programs(m);
+    for (size_t i = 0; i < m->group_count && !err; i++)
+        if (m->groups[i].wanted)
+            err = add_node(m, (uint32_t)i);
     return err;
 }
 

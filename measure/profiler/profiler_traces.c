@@ -1,12 +1,13 @@
-/* profiler_traces.c - messages and steps of a program of ours.
+/* profiler_traces.c - messages and steps of a program of ours, and of one of
+ * MPI that is recorded.
  *
- * Its processes carry the names that they have in the map (EVENTSPACE_PROCESS),
- * and their threads those of the map's, cut to what the kernel keeps; the
- * thread with which a process began serves the network. So the processor time
- * that a thread of the map had is known from outside as well. */
+ * Processes of the former carry the names that they have in the map
+ * (EVENTSPACE_PROCESS), and their threads those of the map's, cut to what the
+ * kernel keeps; the thread with which a process began serves the network. Of
+ * ranks the run has the process numbers. So the processor time that a thread of
+ * the map had is known from outside as well. */
 #include "measure/profiler/profiler_internal.h"
 
-#include "eventspace/run/run.h"
 #include "measure/traces/traces.h"
 #include "pastset/status.h"
 
@@ -34,12 +35,18 @@ static const char *out_of(char *const *at)
     return NULL;
 }
 
+/* Of the command itself, or of one that it starts, as mpirun does. */
+static bool makes_run(char *const *at)
+{
+    return is_ours(at[0]) && at[1] &&
+           (strcmp(at[1], "run") == 0 || strcmp(at[1], "mpi") == 0);
+}
+
 const char *measure__find_run(char *const *argv)
 {
-    for (; argv[0] && argv[1]; argv++)
-        if (is_ours(argv[0]) && strcmp(argv[1], "run") == 0)
-            break;
-    if (!argv[0] || !argv[1])
+    while (*argv && !makes_run(argv))
+        argv++;
+    if (!*argv)
         return NULL;
     for (argv += 2; *argv && strcmp(*argv, "--") != 0; argv++) {
         const char *found = out_of(argv);
@@ -47,6 +54,66 @@ const char *measure__find_run(char *const *argv)
             return found;
     }
     return NULL;
+}
+
+int measure__open_run(measure__making *m)
+{
+    int err = 0;
+    if (m->run_directory)
+        err = eventspace_run_open(&m->run, m->run_directory);
+    if (err) {
+        m->run = NULL;
+        measure__note(m, "this profile has no messages: %s", pastset_error());
+        m->notes->incomplete = true;
+    }
+    return err == PASTSET_ENOMEM ? err : 0;
+}
+
+/* --- ranks --- */
+
+/* Their processes tell nobody their names, but the run has their numbers. Its
+ * map is only made of what they are. */
+static bool has_ranks(const measure__making *m)
+{
+    return m->run && eventspace_run_base(m->run)->node_count == 0;
+}
+
+static pid_t pid_of(const measure__making *m, size_t process)
+{
+    const eventspace_run_process *p =
+        eventspace_run_process_at(m->run, process);
+    return p->has_meta ? (pid_t)p->meta.pid : 0;
+}
+
+static const char *rank_name(const measure__making *m, pid_t pid)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(m->run); i++)
+        if (pid && pid_of(m, i) == pid)
+            return eventspace_run_process_at(m->run, i)->name;
+    return NULL;
+}
+
+static const measure_process *find_process(const measure__making *m, pid_t pid)
+{
+    for (size_t i = m->seen->process_count; i-- > 0;)
+        if (m->seen->processes[i].pid == pid)
+            return &m->seen->processes[i];
+    return NULL;
+}
+
+#define FOREBEARS 64
+
+const char *measure__label_of(const measure__making *m,
+                              const measure_process *process)
+{
+    const measure_process *p = process;
+    for (int i = 0; has_ranks(m) && p && i < FOREBEARS; i++) {
+        const char *name = rank_name(m, p->pid);
+        if (name)
+            return name;
+        p = find_process(m, p->parent);
+    }
+    return process->label;
 }
 
 /* --- whose processor time --- */
@@ -86,14 +153,31 @@ static const measure_thread *find_thread(const measure__making *m,
     return best;
 }
 
+/* The thread with which a rank began; of others the run does not have numbers.
+ */
+static const measure_thread *find_main(const measure__making *m,
+                                       const paths_map *map,
+                                       const paths_map_node *node)
+{
+    if (strcmp(node->name, map->processes[node->process].name) != 0)
+        return NULL;
+    for (size_t i = m->seen->thread_count; i-- > 0;) {
+        const measure_thread *t = &m->seen->threads[i];
+        if (t->pid == t->tid && t->pid == pid_of(m, node->process))
+            return t;
+    }
+    return NULL;
+}
+
 static int match_threads(threads_of_map *all, const paths_map *map)
 {
+    bool ranks = has_ranks(all->m);
     all->count = paths_map_threads(map);
     all->threads = calloc(all->count + 1u, sizeof(*all->threads));
     all->loops = calloc(map->process_count + 1u, sizeof(*all->loops));
     if (!all->threads || !all->loops)
         return pastset_no_memory("for %u threads", all->count);
-    for (uint32_t i = 0; i < map->process_count; i++)
+    for (uint32_t i = 0; i < map->process_count && !ranks; i++)
         all->loops[i] = find_thread(all->m, map->processes[i].name, NULL);
     for (uint32_t i = 0; i < map->node_count; i++) {
         const paths_map_node *node = &map->nodes[i];
@@ -103,42 +187,50 @@ static int match_threads(threads_of_map *all, const paths_map *map)
             number >= all->count)
             continue;
         all->threads[number] =
-            find_thread(all->m, map->processes[node->process].name, node->name);
+            ranks ? find_main(all->m, map, node)
+                  : find_thread(all->m, map->processes[node->process].name,
+                                node->name);
     }
     return 0;
+}
+
+static const measure_thread *thread_of(const threads_of_map *all,
+                                       uint32_t process, uint32_t thread)
+{
+    if (thread == PATHS_NONE)
+        return all->loops[process];
+    return thread < all->count ? all->threads[thread] : NULL;
 }
 
 static int64_t cpu_between(void *context, uint32_t process, uint32_t thread,
                            int64_t from_ns, int64_t to_ns)
 {
     const threads_of_map *all = context;
-    const measure_thread *t = thread == PATHS_NONE  ? all->loops[process]
-                              : thread < all->count ? all->threads[thread]
-                                                    : NULL;
+    const measure_thread *t = thread_of(all, process, thread);
     if (!t) /* not known: all of it, as without records */
         return thread == PATHS_NONE ? 0 : to_ns - from_ns;
     return measure_thread_cpu(t, from_ns + all->mono_minus_real_ns,
                               to_ns + all->mono_minus_real_ns);
 }
 
+static int64_t ready_between(void *context, uint32_t process, uint32_t thread,
+                             int64_t from_ns, int64_t to_ns)
+{
+    const threads_of_map *all = context;
+    const measure_thread *t = thread_of(all, process, thread);
+    return t ? measure_thread_ready(t, from_ns + all->mono_minus_real_ns,
+                                    to_ns + all->mono_minus_real_ns)
+             : 0;
+}
+
 /* --- adding --- */
 
-int measure__want_processes(measure__making *m)
+void measure__want_processes(measure__making *m)
 {
-    eventspace_run *run;
-    int err = eventspace_run_open(&run, m->run_directory);
-    if (err) {
-        measure__note(m, "this profile has no messages: %s", pastset_error());
-        m->notes->incomplete = true;
-        m->run_directory = NULL;
-        return err == PASTSET_ENOMEM ? err : 0;
-    }
-    const paths_map *map = eventspace_run_map(run);
-    for (size_t i = 0; i < m->group_count; i++)
+    const paths_map *map = m->run ? eventspace_run_map(m->run) : NULL;
+    for (size_t i = 0; map && i < m->group_count; i++)
         m->groups[i].wanted =
             paths_map_find_process(map, m->groups[i].label) != PATHS_NONE;
-    eventspace_run_close(run);
-    return 0;
 }
 
 static void tell_unknown(measure__making *m, const threads_of_map *all)
@@ -158,15 +250,12 @@ int measure__add_traces(measure__making *m)
 {
     threads_of_map all = {.m = m,
                           .mono_minus_real_ns = m->seen->start_ns - m->real_ns};
-    eventspace_run *run;
-    int err = eventspace_run_open(&run, m->run_directory);
-    if (err)
-        return err;
-    err = match_threads(&all, eventspace_run_map(run));
+    measure_known_times times = {cpu_between, ready_between, &all};
+    int err = match_threads(&all, eventspace_run_map(m->run));
     if (!err) {
         tell_unknown(m, &all);
-        err = measure_traces_add(m->profile, run, m->real_ns,
-                                 m->seen->exact ? cpu_between : NULL, &all);
+        err = measure_traces_add(m->profile, m->run, m->real_ns,
+                                 m->seen->exact ? &times : NULL);
     }
     if (err == PASTSET_ENOENT) {
         measure__note(m, "this profile has no messages: %s", pastset_error());
@@ -175,6 +264,5 @@ int measure__add_traces(measure__making *m)
     }
     free(all.threads);
     free(all.loops);
-    eventspace_run_close(run);
     return err;
 }

@@ -1,5 +1,5 @@
 /* traces.c - see traces.h and traces_internal.h. */
-#include "measure/traces/traces_internal.h"
+#include "measure/traces/traces_ranks_internal.h"
 
 #include <stdlib.h>
 
@@ -9,8 +9,11 @@
 
 static int make_steps(traces *t, int64_t wall_ns)
 {
-    int err = measure__traces_serve_prepare(t);
+    int err;
 
+    if (!t->has_paths)
+        return measure__ranks_all(t, wall_ns);
+    err = measure__traces_serve_prepare(t);
     if (!err)
         err = measure__traces_threads_all(t, wall_ns);
     if (!err)
@@ -19,10 +22,9 @@ static int make_steps(traces *t, int64_t wall_ns)
 }
 
 int measure_traces_add(predict_profile *profile, eventspace_run *run,
-                       int64_t start_ns, measure_cpu_between *cpu,
-                       void *context)
+                       int64_t start_ns, const measure_known_times *times)
 {
-    traces t = {.cpu = cpu, .context = context};
+    traces t = {.times = times ? *times : (measure_known_times){0}};
     int err;
 
     if (profile->message_count || profile->actor_count)

@@ -1,4 +1,4 @@
-/* traces.h - messages and steps of a program of ours, from its trace tuples.
+/* traces.h - messages and steps of a program, from its trace tuples.
  *
  * Exact, where packets are put together by guessing: the collectors around a
  * proxy tell each request and each reply. The run must have collectors on both
@@ -13,6 +13,11 @@
  * contribution) receives a message from that one, of the same node or over the
  * hop.
  *
+ * Processes of an MPI program that is recorded have no proxies between them,
+ * and need no collectors but those that they have made. A message goes from the
+ * call that sent it to the one that received it, and a collective is modelled
+ * by messages (traces_collectives.c).
+ *
  * Threads: one thread per call. */
 #ifndef MEASURE_TRACES_H
 #define MEASURE_TRACES_H
@@ -24,10 +29,19 @@
 
 /* The processor time that a thread of a process needed between two moments of
  * the process's wall clock, nanoseconds. `thread` is PATHS_NONE for the
- * process's loop. NULL: all time between operations is computing. */
+ * process's loop. Without it all time between operations is computing. */
 typedef int64_t measure_cpu_between(void *context, uint32_t process,
                                     uint32_t thread, int64_t from_ns,
                                     int64_t to_ns);
+
+/* What is known of threads from outside. */
+typedef struct measure_known_times {
+    measure_cpu_between *cpu;
+    measure_cpu_between *ready; /* likewise, for how long it had lost its
+                                   processor to others; NULL: not known. It is
+                                   asked for ranks of MPI programs */
+    void *context;
+} measure_known_times;
 
 /* Adds messages, links, actors and steps to a profile whose nodes have the
  * names of the run's processes (those that are missing are added). Times are
@@ -35,7 +49,6 @@ typedef int64_t measure_cpu_between(void *context, uint32_t process,
  * Errors: PASTSET_ENOENT: no collectors that tell (the text says how to
  * instrument); those of scopes/reading/snapshot.h. */
 int measure_traces_add(predict_profile *profile, eventspace_run *run,
-                       int64_t start_ns, measure_cpu_between *cpu,
-                       void *context);
+                       int64_t start_ns, const measure_known_times *times);
 
 #endif

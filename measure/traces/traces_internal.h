@@ -7,6 +7,8 @@
  *     traces_serve.c    what is done for others: requests, rounds
  *     traces_threads.c  a thread, from operation to operation
  *     traces_write.c    into the profile
+ *     traces_ranks.c    what communicates without paths, in place of the steps
+ *                       of paths (traces_ranks_internal.h)
  *
  * A `stream` is a collector with what follows it. Below its event stands either
  * the same operation at another collector, of this process or behind a proxy;
@@ -98,8 +100,8 @@ typedef struct traces {
     int64_t shift_ns; /* to be added to times of the clocks */
     int64_t start_ns; /* wall clock, of the profile's beginning */
     int64_t last_ns;  /* an operation ended */
-    measure_cpu_between *cpu;
-    void *context;
+    bool has_paths;   /* else processes communicate by other means */
+    measure_known_times times;
 
     traces_message *messages;
     size_t message_capacity;
@@ -171,6 +173,8 @@ void measure__traces_sleep(traces *t, int64_t ns);
 void measure__traces_send(traces *t, size_t message, int64_t at_ns,
                           uint64_t bytes, uint32_t from, uint32_t to);
 void measure__traces_receive(traces *t, size_t message);
+/* One that had been sent for so long when its receiver came for it. */
+void measure__traces_receive_early(traces *t, size_t message, int64_t early_ns);
 
 /* Processor time of a thread or loop; 0 when it is not known. */
 int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,

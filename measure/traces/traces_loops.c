@@ -88,7 +88,7 @@ static void divide(traces *t, const moment *from, const moment *to)
 
 int measure__traces_loops(traces *t)
 {
-    size_t count = t->cpu ? note_moments(t, NULL) : 0;
+    size_t count = t->times.cpu ? note_moments(t, NULL) : 0;
     moment *moments = malloc((count + 1) * sizeof(*moments));
 
     if (!moments)

@@ -74,8 +74,6 @@ static size_t messages_of(traces_below kind)
 
 static int make_streams(traces *t)
 {
-    int err;
-
     t->streams = calloc(t->topology->collectors + 1u, sizeof(*t->streams));
     if (!t->streams)
         return measure__traces_no_memory();
@@ -88,7 +86,13 @@ static int make_streams(traces *t)
             t->streams[id].process =
                 t->topology->map->nodes[t->topology->nodes[id]].process;
     }
-    err = find_sites(t);
+    return 0;
+}
+
+static int find_kinds(traces *t)
+{
+    int err = find_sites(t);
+
     for (uint32_t id = 0; id < t->topology->collectors && !err; id++) {
         if (t->topology->hops[id].upper == PATHS_NONE)
             continue;
@@ -276,6 +280,13 @@ int measure__traces_open(traces *t, eventspace_run *run, int64_t start_ns)
     if (err)
         return err;
     err = check_tops(t);
+    if (err)
+        return err;
+    /* The map that such a run begins with has nothing but processes. */
+    t->has_paths = eventspace_run_base(run)->node_count > 0;
+    if (!t->has_paths)
+        return 0;
+    err = find_kinds(t);
     if (err)
         return err;
     err = follow(t);

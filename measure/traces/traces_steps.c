@@ -90,9 +90,14 @@ void measure__traces_send(traces *t, size_t message, int64_t at_ns,
     add_step(t, (predict_step){PREDICT_SEND, (uint32_t)message, 0});
 }
 
+void measure__traces_receive_early(traces *t, size_t message, int64_t early_ns)
+{
+    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, early_ns});
+}
+
 void measure__traces_receive(traces *t, size_t message)
 {
-    add_step(t, (predict_step){PREDICT_RECEIVE, (uint32_t)message, 0});
+    measure__traces_receive_early(t, message, 0);
 }
 
 int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,
@@ -100,10 +105,10 @@ int64_t measure__traces_cpu(const traces *t, uint32_t process, uint32_t thread,
 {
     int64_t ns;
 
-    if (!t->cpu || to_ns <= from_ns)
+    if (!t->times.cpu || to_ns <= from_ns)
         return 0;
-    ns = t->cpu(t->context, process, thread, from_ns + t->start_ns,
-                to_ns + t->start_ns);
+    ns = t->times.cpu(t->times.context, process, thread, from_ns + t->start_ns,
+                      to_ns + t->start_ns);
     if (ns < 0)
         return 0;
     return ns < to_ns - from_ns ? ns : to_ns - from_ns;
@@ -203,7 +208,7 @@ traces_hop measure__traces_divide(traces *t, traces_spot at, int64_t cpu_ns)
     reply->service_ns = min(reply->loop_ns, back);
     times.after = min(cpu_ns - times.before, back - reply->service_ns);
     reply->wait_ns = back - reply->service_ns - times.after;
-    if (t->cpu)
+    if (t->times.cpu)
         leave_sharing(t, at, &times);
     return times;
 }
@@ -245,7 +250,7 @@ static void after(traces *t, traces_spot at, uint32_t thread, int64_t from_ns,
     int64_t to_ns = measure__traces_end(t, at.stream, at.event);
     int64_t all_ns = to_ns > from_ns ? to_ns - from_ns : 0, cpu_ns;
 
-    if (t->cpu && thread != PATHS_NONE)
+    if (t->times.cpu && thread != PATHS_NONE)
         cpu_ns = measure__traces_cpu(t, t->streams[at.stream].process, thread,
                                      from_ns, to_ns);
     else

@@ -117,7 +117,7 @@ static void go_on(timeline *line, int64_t to_ns)
     if (all_ns <= 0)
         return;
     line->now_ns = to_ns;
-    if (!t->cpu) {
+    if (!t->times.cpu) {
         if (!line->open_count)
             measure__traces_compute(t, all_ns);
         return;

@@ -10,13 +10,20 @@
 
 /* --- nodes --- */
 
+static bool is_of(const traces *t, uint32_t thread, uint32_t process)
+{
+    uint32_t node = t->topology->threads[thread]; /* numbers may be left out */
+
+    return node != PATHS_NONE &&
+           t->topology->map->nodes[node].process == process;
+}
+
 static uint32_t threads_of(const traces *t, uint32_t process)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < t->topology->thread_count; i++)
-        count +=
-            t->topology->map->nodes[t->topology->threads[i]].process == process;
+        count += is_of(t, i, process);
     return count;
 }
 
@@ -51,9 +58,10 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
     for (uint32_t h = 0; h < t->topology->map->process_count; h++) {
         if (place_of(t, profile, h) != place)
             continue;
-        out[count++] = (traces_runner){h, PATHS_NONE};
+        if (t->has_paths) /* else nobody serves */
+            out[count++] = (traces_runner){h, PATHS_NONE};
         for (uint32_t i = 0; i < t->topology->thread_count; i++) {
-            if (t->topology->map->nodes[t->topology->threads[i]].process == h)
+            if (is_of(t, i, h))
                 out[count++] = (traces_runner){h, i};
         }
     }

@@ -92,7 +92,9 @@ typedef enum predict_step_kind {
 typedef struct predict_step {
     uint32_t kind;
     uint32_t message; /* SEND, RECEIVE: index; else PREDICT_NONE */
-    int64_t ns;       /* COMPUTE, SLEEP: how long; else 0 */
+    int64_t ns;       /* COMPUTE, SLEEP: how long. RECEIVE: for so long the
+                         message had been sent when its receiver came for it;
+                         0: it was waited for, or that is not known. SEND: 0 */
 } predict_step;
 
 /* Each message has one SEND, and one RECEIVE at most. */
@@ -153,9 +155,10 @@ int64_t predict_profile_add_step(predict_profile *profile, predict_step step);
 /* Sets L, B and flow of a link (its index). Of profiles whose source is not
  * "traces" that is all. Steps from traces hold all the time that messages took,
  * as long as L and B are not known and the replay lets messages arrive at once.
- * From now on it lets them take L + size/B: so much is taken out of the steps,
- * and where there was less, out of those of the messages that follow, so that a
- * replay under the same conditions takes as long as before. (Where L and B are
+ * From now on it lets them take L + size/B: so much of it as their receivers
+ * waited for is taken out of the steps, and where there was less, out of those
+ * of the messages that follow, so that a replay under the same conditions takes
+ * as long as before. (Where L and B are
  * set without this, messages take their time twice in a replay.)
  * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
 int predict_profile_set_wire(predict_profile *profile, uint32_t link,

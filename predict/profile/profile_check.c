@@ -174,6 +174,11 @@ static int check_wire_step(const predict_profile *profile, uint32_t node,
         return pastset_fail(PASTSET_EINVAL, "message %u is %s twice",
                             s->message, send ? "sent" : "received");
     seen[s->message] |= bit;
+    if (!send && !is_time(s->ns))
+        return pastset_fail(PASTSET_EINVAL,
+                            "step %zu: message %u had been there for %" PRId64
+                            " ns: negative or longer than three years",
+                            at, s->message, s->ns);
     return 0;
 }
 

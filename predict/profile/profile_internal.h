@@ -38,6 +38,8 @@ typedef enum predict__coding {
     PREDICT__STEP,     /* of a whole step, like UNSIGNED: its kind in the two
                           lowest bits; above them `ns`, or the DELTA of
                           `message` from that of the last step that had one */
+    PREDICT__EARLY,    /* of a step, like UNSIGNED: the `ns` of a RECEIVE, else
+                          0 */
 } predict__coding;
 
 /* The arrays of a profile. Phases are those of all nodes, one node after the
@@ -58,6 +60,7 @@ typedef struct predict__column {
     predict__array array;
     predict__coding coding;
     uint16_t offset, bytes; /* of the member in an item of the array */
+    bool optional;          /* left out where all are 0 */
 } predict__column;
 
 typedef enum predict__scalar_kind {
@@ -74,7 +77,7 @@ typedef struct predict__scalar {
 } predict__scalar;
 
 #define PREDICT__SCALARS 7
-#define PREDICT__COLUMNS 32
+#define PREDICT__COLUMNS 33
 
 extern const predict__scalar predict__scalars[PREDICT__SCALARS];
 extern const predict__column predict__columns[PREDICT__COLUMNS];

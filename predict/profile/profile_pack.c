@@ -10,7 +10,7 @@
 #define COLUMN(array, coding, type, key, member)                               \
     {                                                                          \
         key, PREDICT__##array, PREDICT__##coding, offsetof(type, member),      \
-            sizeof(((type *)0)->member)                                        \
+            sizeof(((type *)0)->member), false                                 \
     }
 
 const predict__column predict__columns[PREDICT__COLUMNS] = {
@@ -45,7 +45,9 @@ const predict__column predict__columns[PREDICT__COLUMNS] = {
     COLUMN(ACTORS, DELTA, predict_actor, "actor.start_ns", start_ns),
     COLUMN(ACTORS, DELTA, predict_actor, "actor.step", step),
     COLUMN(ACTORS, UNSIGNED, predict_actor, "actor.steps", steps),
-    {"step", PREDICT__STEPS, PREDICT__STEP, 0, sizeof(predict_step)},
+    {"step", PREDICT__STEPS, PREDICT__STEP, 0, sizeof(predict_step), false},
+    {"step.early_ns", PREDICT__STEPS, PREDICT__EARLY, 0, sizeof(predict_step),
+     true},
 };
 
 const predict__scalar predict__scalars[PREDICT__SCALARS] = {
@@ -142,6 +144,11 @@ static void put_step(buffer *b, const predict_step *step, uint64_t *last)
     put_unsigned(b, value << 2 | (step->kind & 3));
 }
 
+static uint64_t early_of(const predict_step *step)
+{
+    return step->kind == PREDICT_RECEIVE ? (uint64_t)step->ns : 0;
+}
+
 static int put_text(buffer *b, const uint8_t *member)
 {
     const char *text;
@@ -175,6 +182,8 @@ static int put_column(buffer *b, const predict__column *c, const void *items,
             put_real(b, member);
         } else if (c->coding == PREDICT__STEP) {
             put_step(b, (const predict_step *)(const void *)at, last);
+        } else if (c->coding == PREDICT__EARLY) {
+            put_unsigned(b, early_of((const predict_step *)(const void *)at));
         } else {
             uint64_t value = member_of(member, c->bytes);
             bool delta = c->coding == PREDICT__DELTA;
@@ -273,12 +282,32 @@ static int pack_column(msgpack_packer *packer, const predict__column *c,
     return failed;
 }
 
+/* An optional one all of which is 0; that of steps is the only one. */
+static bool is_left_out(const predict__column *c,
+                        const predict_profile *profile)
+{
+    bool is = c->optional;
+    for (size_t i = 0; i < profile->step_count && is; i++)
+        is = early_of(&profile->steps[i]) == 0;
+    return is;
+}
+
+static uint32_t columns_of(const predict_profile *profile)
+{
+    uint32_t count = 0;
+    for (size_t i = 0; i < PREDICT__COLUMNS; i++)
+        count += !is_left_out(&predict__columns[i], profile);
+    return count;
+}
+
 static int pack_columns(msgpack_packer *packer, const predict_profile *profile)
 {
     buffer b = {0};
     int err = 0;
     for (size_t i = 0; i < PREDICT__COLUMNS && !err; i++) {
         const predict__column *c = &predict__columns[i];
+        if (is_left_out(c, profile))
+            continue;
         err = make_column(&b, c, profile);
         if (!err && b.bytes > UINT32_MAX)
             err = pastset_fail(PASTSET_EINVAL,
@@ -301,7 +330,7 @@ int predict__profile_pack(char **out, size_t *bytes,
     msgpack_sbuffer_init(&sink);
     msgpack_packer_init(&packer, &sink, msgpack_sbuffer_write);
     failed = msgpack_pack_map(&packer, PREDICT__SCALARS + PREDICT__ARRAYS +
-                                           PREDICT__COLUMNS);
+                                           columns_of(profile));
     for (size_t i = 0; i < PREDICT__SCALARS && !failed; i++)
         failed = pack_scalar(&packer, &predict__scalars[i], profile);
     for (size_t i = 0; i < PREDICT__ARRAYS && !failed; i++) {

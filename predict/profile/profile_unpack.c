@@ -172,6 +172,8 @@ static int check_parts(const parts *p)
     for (size_t i = 0; i < PREDICT__COLUMNS; i++) {
         const predict__column *c = &predict__columns[i];
         size_t min = c->coding == PREDICT__REAL ? 8 : 1;
+        if (!p->has_column[i] && c->optional)
+            continue;
         if (!p->has_column[i] || p->count[c->array] > PREDICT_NONE ||
             p->column[i].left / min < p->count[c->array])
             return damaged(c->key);
@@ -258,6 +260,17 @@ static bool get_step(bytes *b, predict_step *step, uint64_t *last)
     return true;
 }
 
+/* Of a step whose kind is known. */
+static bool get_early(bytes *b, predict_step *step)
+{
+    uint64_t value;
+    if (!get_unsigned(b, &value))
+        return false;
+    if (step->kind == PREDICT_RECEIVE)
+        step->ns = (int64_t)value;
+    return step->kind == PREDICT_RECEIVE || value == 0;
+}
+
 /* Takes `count` items from a column; `last` goes from one call to the next. */
 static bool get_column(bytes *b, const predict__column *c, void *items,
                        size_t count, uint64_t *last)
@@ -274,6 +287,8 @@ static bool get_column(bytes *b, const predict__column *c, void *items,
             good = get_real(b, member);
         } else if (c->coding == PREDICT__STEP) {
             good = get_step(b, (predict_step *)(void *)at, last);
+        } else if (c->coding == PREDICT__EARLY) {
+            good = get_early(b, (predict_step *)(void *)at);
         } else {
             good = get_unsigned(b, &value);
             if (good && c->coding == PREDICT__DELTA)
@@ -368,6 +383,8 @@ static int fill(predict_profile *profile, const parts *p)
         bytes b = p->column[i];
         uint64_t last = 0;
         bool good;
+        if (!p->has_column[i]) /* it is optional */
+            continue;
         if (c->array == PREDICT__PHASES) {
             if (!phases)
                 err = make_phases(profile, p->count[PREDICT__PHASES]);

@@ -4,7 +4,8 @@
  * its RECEIVE. When L and B of its link are set, the replay lets it take
  * L + size/B, and longer where messages wait for one another; so this is taken
  * out of the SLEEP. Messages are followed through the link for that, by the
- * times at which they were sent. */
+ * times at which they were sent. What a message took before its receiver came
+ * for it, the SLEEP does not hold. */
 #include "predict/replay/flow_internal.h"
 
 #include <math.h>
@@ -40,29 +41,51 @@ static double arrival_ns(wire *w, const predict_message *m)
                                  (double)m->bytes, NULL);
 }
 
-/* By message: the SLEEP behind its RECEIVE; NULL where there is none. */
-static predict_step **find_sleeps(predict_profile *profile)
-{
-    predict_step **sleeps =
-        calloc(profile->message_count + 1, sizeof(sleeps[0]));
+/* How a message was received. */
+typedef struct reception {
+    predict_step *sleep; /* behind its RECEIVE; NULL: there is none */
+    double early_ns;
+} reception;
 
-    if (!sleeps)
+/* By message. */
+static reception *find_receptions(predict_profile *profile)
+{
+    reception *found = calloc(profile->message_count + 1, sizeof(*found));
+
+    if (!found)
         return NULL;
     for (size_t i = 0; i < profile->actor_count; i++) {
         const predict_actor *a = &profile->actors[i];
-        for (size_t s = a->step; s + 1 < a->step + a->steps; s++) {
+        for (size_t s = a->step; s < a->step + a->steps; s++) {
             predict_step *step = &profile->steps[s];
-            if (step->kind == PREDICT_RECEIVE && step[1].kind == PREDICT_SLEEP)
-                sleeps[step->message] = &step[1];
+            if (step->kind != PREDICT_RECEIVE)
+                continue;
+            found[step->message].early_ns = (double)step->ns;
+            if (s + 1 < a->step + a->steps && step[1].kind == PREDICT_SLEEP)
+                found[step->message].sleep = &step[1];
         }
     }
-    return sleeps;
+    return found;
 }
 
-static void take_out(direction *d, predict_step *sleep, double ns)
+/* For how long its receiver waited for a message that comes at this moment. */
+static double waited_ns(wire *w, const predict_message *m,
+                        const reception *received)
 {
+    double ns = arrival_ns(w, m) - (double)m->at_ns - received->early_ns;
+
+    return ns > 0 ? ns : 0;
+}
+
+/* Of several that were received at once the last one is waited for, and the
+ * others owe nothing. */
+static void take_out(direction *d, const reception *received, double ns)
+{
+    predict_step *sleep = received->sleep;
     double rest_ns;
 
+    if (!sleep && received->early_ns > 0)
+        return;
     d->owed_ns += ns;
     if (!sleep)
         return;
@@ -76,7 +99,7 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                              predict_flow flow)
 {
     predict_link *l;
-    predict_step **sleeps;
+    reception *received;
     direction ways[2];
     bool from_traces;
 
@@ -87,8 +110,8 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                             "a link with a latency of %g s and a bandwidth of "
                             "%g bytes per second",
                             latency_s, bandwidth);
-    sleeps = find_sleeps(profile);
-    if (!sleeps)
+    received = find_receptions(profile);
+    if (!received)
         return pastset_no_memory("for %zu messages", profile->message_count);
     l = &profile->links[link];
     from_traces = profile->source && strcmp(profile->source, "traces") == 0;
@@ -100,10 +123,11 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
         direction *d = &ways[m->from == l->a ? 0 : 1];
         if ((m->from == l->a && m->to == l->b) ||
             (m->from == l->b && m->to == l->a))
-            take_out(d, sleeps[i],
-                     arrival_ns(&d->changed, m) - arrival_ns(&d->old, m));
+            take_out(d, &received[i],
+                     waited_ns(&d->changed, m, &received[i]) -
+                         waited_ns(&d->old, m, &received[i]));
     }
-    free(sleeps);
+    free(received);
     l->latency_s = latency_s;
     l->bandwidth = bandwidth;
     l->flow = flow;

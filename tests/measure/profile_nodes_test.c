@@ -2,7 +2,9 @@
 #include "measure/profiler/profiler_internal.h"
 #include "tests/support/check.h"
 
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 TestSuite(profile_nodes, .timeout = 120);
 
@@ -142,6 +144,85 @@ Test(profile_nodes, those_that_only_start_others_are_left_out)
     check_status(measure__make_nodes(&x.m), 0);
     cr_assert_eq(x.m.profile->node_count, 2);
     drop(&x);
+}
+
+/* Two processes of one name that is also their label, and b. */
+static void make_named(made *x, const char *name)
+{
+    make(x);
+    for (int i = 0; i < 2; i++) {
+        strcpy(x->processes[i].name, name);
+        snprintf(x->processes[i].label, sizeof(x->processes[i].label), "%s%s",
+                 name, i ? "-2" : "");
+    }
+    strcpy(x->processes[2].name, "b");
+}
+
+Test(profile_nodes, launchers_are_left_out_by_name)
+{
+    static const char *const names[] = {"mpirun", "hydra_pmi_proxy", "prted",
+                                        "srun", "slurmstepd"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+        made x;
+        make_named(&x, names[i]);
+        check_status(measure__make_groups(&x.m), 0);
+        for (size_t g = 0; g < x.m.group_count; g++)
+            x.m.groups[g].messages = 1;
+        check_status(measure__make_nodes(&x.m), 0);
+        cr_expect_eq(x.m.profile->node_count, 1, "%s", names[i]);
+        cr_expect_str_eq(x.m.profile->nodes[0].name, "b");
+        drop(&x);
+    }
+}
+
+Test(profile_nodes, a_shell_is_left_out_if_it_has_started_something)
+{
+    made x;
+    make_named(&x, "sh");
+    x.processes[2].parent = x.processes[0].pid;
+    finish(&x);
+    cr_assert_eq(x.m.profile->node_count, 2);
+    cr_expect_str_eq(x.m.profile->nodes[0].name, "b");
+    cr_expect_str_eq(x.m.profile->nodes[1].name, "sh-2");
+    drop(&x);
+}
+
+Test(profile_nodes, a_rank_is_none_that_only_starts_others)
+{
+    made x;
+    make_named(&x, "sh");
+    strcpy(x.processes[0].label, "rank0");
+    x.processes[2].parent = x.processes[0].pid;
+    finish(&x);
+    cr_assert_eq(x.m.profile->node_count, 3);
+    drop(&x);
+}
+
+/* --- which run --- */
+
+static const char *run_of(const char *line)
+{
+    static char copy[200], *words[20];
+    size_t count = 0;
+
+    snprintf(copy, sizeof(copy), "%s", line);
+    for (char *word = strtok(copy, " "); word; word = strtok(NULL, " "))
+        words[count++] = word;
+    words[count] = NULL;
+    return measure__find_run(words);
+}
+
+Test(profile_nodes, the_run_is_that_of_the_command)
+{
+    cr_expect_str_eq(run_of("eventspace run map.dot --output=R -- app"), "R");
+    cr_expect_str_eq(run_of("bin/eventspace run --mpi 4 -oR -- app"), "R");
+    cr_expect_str_eq(run_of("mpirun -n 4 eventspace mpi --output R -- app"),
+                     "R");
+    cr_expect_str_eq(run_of("srun -n 4 /x/eventspace mpi -o R ./app -o S"),
+                     "R");
+    cr_expect_null(run_of("mpirun -n 4 app --output R"));
+    cr_expect_null(run_of("mpirun -n 4 eventspace mpi -- app --output R"));
+    cr_expect_null(run_of("eventspace"));
 }
 
 Test(profile_nodes, methods_that_differ_are_told_with_both_numbers)

@@ -76,11 +76,12 @@ static int64_t run_start(void)
 
 static void profile_make(measure_cpu_between *cpu, void *context)
 {
+    measure_known_times times = {.cpu = cpu, .context = context};
+
     predict_profile_destroy(profile);
     profile = predict_profile_create("test");
     cr_assert_not_null(profile);
-    check_status(measure_traces_add(profile, run, run_start(), cpu, context),
-                 0);
+    check_status(measure_traces_add(profile, run, run_start(), &times), 0);
     check_status(predict_profile_check(profile), 0);
 }
 
@@ -497,7 +498,7 @@ Test(traces, without_collectors_at_proxies_say_how_to_instrument)
 {
     run_make("gsum", "2", "2", "threads", NULL);
     profile = predict_profile_create("test");
-    check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
+    check_status(measure_traces_add(profile, run, run_start(), NULL),
                  PASTSET_ENOENT);
     check_error("--collectors=all");
     cr_assert_eq(profile->message_count, 0);
@@ -507,13 +508,13 @@ Test(traces, are_not_added_to_other_messages)
 {
     run_make("gsum", "2", "2", "all", NULL);
     profile_make(NULL, NULL);
-    check_status(measure_traces_add(profile, run, run_start(), NULL, NULL),
+    check_status(measure_traces_add(profile, run, run_start(), NULL),
                  PASTSET_EINVAL);
 }
 
 static int add_traces(void *start_ns)
 {
-    return measure_traces_add(profile, run, *(int64_t *)start_ns, NULL, NULL);
+    return measure_traces_add(profile, run, *(int64_t *)start_ns, NULL);
 }
 
 Test(traces, are_all_there_or_their_memory_is_lacking)

@@ -129,6 +129,7 @@ Test(profile, check_names_what_is_wrong, .timeout = 120)
     SPOILT(p->steps[0].ns = -1, "step 0");
     SPOILT(p->steps[1].message = 2, "message 2; there are 2");
     SPOILT(p->steps[1].message = 1, "message 1 is sent twice");
+    SPOILT(p->steps[3].ns = -1, "had been there for -1 ns");
     SPOILT(p->steps[3].kind = PREDICT_SEND, "node n1 sends message 1");
     SPOILT(p->messages[1].from = 1, "node n0 sends message 1");
     SPOILT(p->steps[2].kind = PREDICT_COMPUTE, "message 1 is sent by no actor");

@@ -55,7 +55,8 @@ static const struct argp_option profile_options[] = {
      "Find phases by sampling only, without recording context switches", 0},
     {"run", KEY_RUN, "RUN", 0,
      "Read messages from this run directory, which the command writes. Not "
-     "needed if the command is 'eventspace run'",
+     "needed if the command is 'eventspace run', or a launcher with "
+     "'eventspace mpi'",
      0},
     CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
     {"show", KEY_SHOW, "FILE", 0, "Print an existing profile; run nothing", 0},
