@@ -270,6 +270,7 @@ static void workers(void)
         give_out();
     else
         work();
+    MPI_Barrier(MPI_COMM_WORLD); /* nobody asks for the next step's work yet */
 }
 
 static void nothing(void)
