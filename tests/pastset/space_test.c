@@ -207,6 +207,25 @@ Test(space, a_file_that_was_opened_is_never_changed, .timeout = 120)
     unlink(path);
 }
 
+/* Of 16 spaces of 8 TiB, no processor's 47 bits of addresses have room. */
+Test(space, more_are_read_than_addresses_have_room_for, .timeout = 120)
+{
+    const char *path = space_path("wide");
+    pastset_space_options options = {.path = path, .max_bytes = 1ull << 43};
+    pastset_space *space, *opened[40];
+
+    check_status(pastset_space_create(&space, &options), 0);
+    element_make(space, "e", "u64", PASTSET_GROW, 1u << 20, 0);
+    pastset_space_close(space);
+    for (int i = 0; i < 40; i++) {
+        opened[i] = open_at(path);
+        cr_assert_not_null(pastset_space_find(opened[i], "e"));
+    }
+    for (int i = 0; i < 40; i++)
+        pastset_space_close(opened[i]);
+    unlink(path);
+}
+
 Test(space, closing_leaves_its_elements_in_the_file, .timeout = 120)
 {
     const char *path = space_path("kept");

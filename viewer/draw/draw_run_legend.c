@@ -103,7 +103,7 @@ static void widths(FILE *file, const viewer__picture_of_run *p)
     row(file, "width of a line: bytes, both ways together");
     if (!is_one)
         width_sample(file, p, min, min);
-    if (!is_one && min < max / 4)
+    if (!is_one && min < max / 8)
         width_sample(file, p, max / 4, max / 4);
     width_sample(file, p, is_one ? min : max, max);
     row_end(file);
