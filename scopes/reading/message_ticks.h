@@ -25,8 +25,8 @@ typedef struct scopes_message_ticks {
 typedef int scopes_message_ticks_visit(const scopes_message_ticks *message,
                                        void *context);
 /* Those of one communicator, sender, receiver and tag lie behind each other, in
- * the order in which they were sent. Also those are given at which recording
- * was off. Errors: PASTSET_ENOMEM, PASTSET_ENOSPC (of a temporary file). */
+ * the order in which they were sent. Errors: PASTSET_ENOMEM, PASTSET_ENOSPC (of
+ * a temporary file). */
 int scopes_message_ticks_each(const eventspace_run *run,
                               const scopes_topology *topology,
                               scopes_message_ticks_visit *each, void *context);

@@ -133,6 +133,26 @@ static void mixed(int round)
     }
 }
 
+/* A receive is freed before its message is sent: when that has come nobody
+ * knows. */
+static void freed(int round)
+{
+    static char late[BYTES];
+    MPI_Request request;
+
+    if (rank == 1) {
+        MPI_Irecv(late, BYTES, MPI_BYTE, 0, 9, MPI_COMM_WORLD, &request);
+        MPI_Request_free(&request);
+        send(0, 1, MPI_COMM_WORLD);
+        receive(0, 2, MPI_COMM_WORLD);
+    } else if (rank == 0) {
+        receive(1, 1, MPI_COMM_WORLD);
+        compute(round);
+        send(1, 9, MPI_COMM_WORLD);
+        send(1, 2, MPI_COMM_WORLD);
+    }
+}
+
 /* One way between a rank and another one. */
 static void from_to(int from, int to)
 {
@@ -210,8 +230,8 @@ static const struct {
 } shapes[] = {{"both", both},       {"one", one},       {"back", back},
               {"barrier", barrier}, {"sums", sums},     {"rooted", rooted},
               {"empty", empty},     {"mixed", mixed},   {"nothing", nothing},
-              {"pairs", pairs},     {"around", around}, {"ring", ring},
-              {"fast", both},       {NULL, NULL}};
+              {"pairs", pairs},     {"around", around}, {"freed", freed},
+              {"ring", ring},       {"fast", both},     {NULL, NULL}};
 
 int main(int argc, char **argv)
 {
