@@ -16,6 +16,7 @@
  *     requests.c  what has been started and is not completed
  *     begun.c     what has begun first and has not ended
  *     words.c     what calls mean
+ *     started.c   those that start something, or wait for it
  *     waits.c     what they wait for
  *     bytes.c     how much they move
  *     calls.c     the functions

@@ -74,6 +74,14 @@ void mpi__note_begun(const mpi_call *call, const mpi_held *held,
 /* Writes down a tuple of the channel of the place. */
 void mpi__message_leave(const mpi_call *call, const mpi_place *place,
                         const eventspace_message *message);
+/* A receive ends without an event of its own. */
+void mpi__end_alone(const mpi_call *call, const mpi_held *held);
+/* Whether there was a message is not known. */
+void mpi__spoiled(const mpi_call *call, const mpi_held *held);
+/* As its status says. */
+bool mpi__was_cancelled(const mpi_held *held, const MPI_Status *status);
+/* A call whose send ends when it is received. */
+bool mpi__is_synchronous(uint16_t number);
 void mpi__note_collective(const mpi_call *call, int result, mpi_target target,
                           int64_t bytes, int root, MPI_Comm comm);
 /* The same of one whose handle may have been freed. */
