@@ -98,17 +98,30 @@ static bool is_channel(const scopes_topology *topology, uint32_t node)
                process_of(topology, lowest->ids[1]);
 }
 
-/* In an element that processes have added, messages with several tags overtake
- * each other. */
+/* Do processes say of messages which they are? */
+static bool has_messages(const eventspace_run *run)
+{
+    for (size_t i = 0; run && i < eventspace_run_process_count(run); i++)
+        for (size_t k = 0; k < eventspace_run_own_count(run, i); k++)
+            if (eventspace_run_own_at(run, i, k)->kind ==
+                EVENTSPACE_DEFINES_CHANNEL)
+                return true;
+    return false;
+}
+
+/* Where they do, messages with several tags overtake each other in the elements
+ * that they have added. */
 static int channels_walk(const walk *w)
 {
     const paths_map *map = w->topology->map;
+    bool overtakes = has_messages(w->event_table->run);
     int err = 0;
 
     for (uint32_t i = 0; i < map->node_count && !err; i++) {
         const scopes_ids *lowest = &w->topology->lowest[i];
         const scopes_series *a, *b;
-        if (!is_channel(w->topology, i) || scopes__is_added(w, i))
+        if (!is_channel(w->topology, i) ||
+            (overtakes && scopes__is_added(w, i)))
             continue;
         a = scopes_event_series(w->event_table, lowest->ids[0]);
         b = scopes_event_series(w->event_table, lowest->ids[1]);
