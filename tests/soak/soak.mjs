@@ -212,6 +212,10 @@ function courses() {
          test('release', 'faults_trace'),
          path.join(build, 'release/bin/eventspace'),
          path.join(source, '../faults'), path.join(scratch, 'faults')], 3000));
+    add('draw', 900, () => whole(
+        ['node', path.join(source, '../viewer/draw_run_test.mjs'),
+         path.join(build, 'release/bin'), path.join(source, '../viewer'),
+         test('release', 'patterns_trace'), 'mpi', 'long'], 900));
     for (const mpi of ['openmpi', 'mpich'])
         add(`planted.${mpi}`, 3000, () => whole(
             ['node', path.join(source, '../mpi/planted_test.mjs'),

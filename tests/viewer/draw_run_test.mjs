@@ -321,10 +321,7 @@ checkNames();
 checkDamage();
 if (has_mpi) {
   const program = compile('openmpi', 'patterns.c');
-  for (const ranks of [4, 16])
+  for (const ranks of process.argv[6] === 'long' ? [4, 16, 64] : [4, 16])
     for (const pattern of ['stencil', 'ring', 'all', 'workers'])
-      checkProgram(program, pattern, ranks, 20);
-  for (const pattern of process.argv[6] === 'long' ?
-         ['stencil', 'ring', 'all', 'workers'] : ['stencil', 'workers'])
-    checkProgram(program, pattern, 64, 2);
+      checkProgram(program, pattern, ranks, ranks > 16 ? 2 : 20);
 }
