@@ -215,14 +215,16 @@ int pastset__element_create(pastset_element **out, pastset_space *space,
     return err ? err : element_init(*out, space, options, offset);
 }
 
-/* Does the header describe slots that lie within the space? Everything in it
- * may be garbage. */
+/* Does the header describe slots that lie within what is mapped of the space?
+ * Everything in it may be garbage. */
 static int layout_check(pastset_space *space, const element_header *header,
                         const pastset_type *type)
 {
     bool single_writer = header->single_writer != 0;
     uint64_t used = pastset_space_used_bytes(space);
 
+    if (used > space->mapped_bytes)
+        used = space->mapped_bytes;
     if (header->policy > PASTSET_GROW ||
         header->slot_header_bytes != slot_header_of(type, single_writer) ||
         header->stride_bytes != stride_of(type, single_writer) ||

@@ -137,11 +137,13 @@ static int header_check(const pastset_space *space, const space_header *header)
 }
 
 /* Room for all that it may become; or, where so many spaces are open that there
- * are no addresses left (16 of 8 TiB), for what it has now. */
+ * are no addresses left (16 of 8 TiB), for what it has now, and again when it
+ * has grown. */
 static int map_read_only(pastset_space *space, const space_header *header)
 {
     int err = pastset__space_map(space, header->max_bytes);
 
+    space->max_bytes = header->max_bytes;
     return err == PASTSET_ENOMEM ? pastset__space_map(space, header->used_bytes)
                                  : err;
 }
@@ -210,6 +212,9 @@ void pastset_space_close(pastset_space *space)
     free(space->left_out);
     if (space->base != MAP_FAILED)
         munmap(space->base, space->mapped_bytes);
+    for (uint32_t i = 0; i < space->older_count; i++)
+        munmap(space->older[i].base, space->older[i].bytes);
+    free(space->older);
     if (space->fd >= 0)
         close(space->fd);
     pthread_mutex_destroy(&space->lock);
@@ -331,8 +336,11 @@ int pastset_space_refresh(pastset_space *space)
                                    memory_order_acquire);
     /* The file's size is looked at when there is something new; a tuple beyond
      * what is known of it is looked for then. So asking costs nothing. */
-    if (claimed != space->looked || claimed == 0 || space->left_count > 0)
+    if (claimed != space->looked || claimed == 0 || space->left_count > 0) {
         err = pastset__space_file_size(space);
+        if (!err)
+            err = pastset__space_extend(space);
+    }
     if (err)
         goto done;
     err = entries_look(space, count_elements(space, claimed, &wrong));

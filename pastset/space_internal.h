@@ -4,10 +4,16 @@
 
 #include "pastset/element_internal.h"
 
-struct pastset_space {
-    space_header *header;
+typedef struct space_mapping {
     unsigned char *base;
-    uint64_t mapped_bytes;
+    uint64_t bytes;
+} space_mapping;
+
+struct pastset_space {
+    space_header *header; /* opened: guarded by lock, as the next one */
+    unsigned char *base;  /* what was mapped last */
+    _Atomic uint64_t mapped_bytes;
+    uint64_t max_bytes;          /* opened: that it can become */
     _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
     int fd;                      /* -1: anonymous memory */
     bool read_only;
@@ -24,6 +30,11 @@ struct pastset_space {
     /* Opened: entries of the directory that are not among the handles. */
     uint32_t looked; /* entries that were looked at */
     uint32_t *left_out, left_count;
+
+    /* Opened, where there were no addresses for max_bytes: mappings that the
+     * space has outgrown. Handles still refer to them. */
+    space_mapping *older;
+    uint32_t older_count;
 };
 
 /* Where elements begin: after the header and the directory. */
@@ -39,6 +50,9 @@ static inline uint64_t space_begin(uint32_t max_elements)
 uint64_t pastset_space_used_bytes(const pastset_space *space);
 /* Maps `bytes` of the space's file, or of anonymous memory. */
 int pastset__space_map(pastset_space *space, uint64_t bytes);
+/* Of one that was opened: maps what has come beyond its mapping. Under the
+ * lock. Errors: PASTSET_ENOMEM; all is as it was then. */
+int pastset__space_extend(pastset_space *space);
 /* Takes in the size that the file has now. */
 int pastset__space_file_size(pastset_space *space);
 /* Waits until the threads whose waiting was ended have said so. */

@@ -13,6 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "pastset/array.h"
 #include "pastset/space_internal.h"
 
 #define SPACE_CLOSING (1u << 31)
@@ -36,6 +37,28 @@ int pastset__space_map(pastset_space *space, uint64_t bytes)
     return 0;
 }
 
+int pastset__space_extend(pastset_space *space)
+{
+    space_mapping before = {space->base, space->mapped_bytes};
+    uint64_t used = pastset_space_used_bytes(space);
+    space_mapping *older;
+    int err;
+
+    if (used <= before.bytes || used > space->max_bytes)
+        return 0;
+    older =
+        pastset_array_grow(space->older, space->older_count, sizeof(*older));
+    if (!older)
+        return pastset_no_memory("for a space");
+    space->older = older;
+    err = pastset__space_map(space, used);
+    if (err)
+        space->base = before.base;
+    else
+        older[space->older_count++] = before;
+    return err;
+}
+
 void *pastset__space_at(pastset_space *space, uint64_t offset)
 {
     return space->base + offset;
@@ -43,7 +66,14 @@ void *pastset__space_at(pastset_space *space, uint64_t offset)
 
 uint64_t pastset__space_offset(const pastset_space *space, const void *at)
 {
-    return (uint64_t)((const unsigned char *)at - space->base);
+    const unsigned char *byte = at, *base = space->base;
+
+    for (uint32_t i = 0; i < space->older_count; i++) {
+        const space_mapping *m = &space->older[i];
+        if (byte >= m->base && byte < m->base + m->bytes)
+            base = m->base;
+    }
+    return (uint64_t)(byte - base);
 }
 
 uint64_t pastset__space_begin(const pastset_space *space)
@@ -133,7 +163,9 @@ int pastset__space_file_size(pastset_space *space)
 bool pastset__space_readable(pastset_space *space, uint64_t offset,
                              uint64_t bytes)
 {
-    if (offset > space->mapped_bytes || bytes > space->mapped_bytes - offset)
+    uint64_t mapped = space->mapped_bytes;
+
+    if (offset > mapped || bytes > mapped - offset)
         return false;
     if (offset + bytes <= atomic_load(&space->file_bytes))
         return true;
@@ -144,11 +176,13 @@ bool pastset__space_readable(pastset_space *space, uint64_t offset,
 
 int pastset__space_page(void **page, pastset_space *space, const void *at)
 {
-    uint64_t offset =
-        pastset__space_offset(space, at) / SPACE_PAGE * SPACE_PAGE;
+    uint64_t offset;
     char name[64];
     int fd, error;
 
+    pthread_mutex_lock(&space->lock);
+    offset = pastset__space_offset(space, at) / SPACE_PAGE * SPACE_PAGE;
+    pthread_mutex_unlock(&space->lock);
     /* The file that is read, even if another one has its name by now. */
     snprintf(name, sizeof(name), "/proc/self/fd/%d", space->fd);
     fd = open(name, O_RDWR | O_CLOEXEC);
@@ -168,10 +202,14 @@ int pastset__space_page(void **page, pastset_space *space, const void *at)
 const void *pastset_space_memory(pastset_space *space, uint64_t *bytes)
 {
     uint64_t file_bytes = atomic_load(&space->file_bytes);
+    const void *base;
 
+    pthread_mutex_lock(&space->lock);
+    base = space->base;
     *bytes =
         file_bytes < space->mapped_bytes ? file_bytes : space->mapped_bytes;
-    return space->base;
+    pthread_mutex_unlock(&space->lock);
+    return base;
 }
 
 /* --- threads that wait in it --- */

@@ -130,18 +130,32 @@ static predict_flow flow_of(const measure_wire *wire)
                           wire->link.alone_s};
 }
 
+/* What the profile's steps hold of it already is taken out of them. */
+static int set_links(predict_profile *profile, const measure_wire *wire)
+{
+    predict_setting *settings =
+        calloc(profile->link_count + 1, sizeof(*settings));
+    int err;
+
+    if (!settings)
+        return pastset_no_memory("for %zu links", profile->link_count);
+    for (size_t i = 0; i < profile->link_count; i++) {
+        settings[i] = (predict_setting){true, wire->fitted.latency_s,
+                                        wire->fitted.bandwidth, flow_of(wire)};
+        profile->links[i].busy = wire->link.busy;
+    }
+    err = predict_profile_set_wires(profile, settings);
+    free(settings);
+    return err;
+}
+
 int measure__experiment_links_set(experiment_setup *s)
 {
     predict_profile *p = s->result->profile;
     const measure_wire *quiet =
         measure__experiment_wire(s, s->options->base_rate);
-    int err = 0;
-    /* What the profile's steps hold of it already is taken out of them. */
-    for (uint32_t i = 0; quiet && i < p->link_count && !err; i++) {
-        err = predict_profile_set_wire(p, i, quiet->fitted.latency_s,
-                                       quiet->fitted.bandwidth, flow_of(quiet));
-        p->links[i].busy = quiet->link.busy;
-    }
+    int err = quiet ? set_links(p, quiet) : 0;
+
     if (err || !quiet || !s->options->profile)
         return err;
     return predict_profile_save(p, s->options->profile);

@@ -41,6 +41,7 @@ typedef struct measure__making {
     bool capture_failed;
     const char *run_directory;
     eventspace_run *run; /* of that directory; NULL: there is none */
+    char counter[128];   /* of this machine (eventspace_ticks_name); "" */
 } measure__making;
 
 /* --- profiler_notes.c --- */

@@ -8,6 +8,7 @@
  * the map had is known from outside as well. */
 #include "measure/profiler/profiler_internal.h"
 
+#include "eventspace/collect/ticks.h"
 #include "measure/traces/traces.h"
 #include "pastset/status.h"
 
@@ -59,6 +60,7 @@ const char *measure__find_run(char *const *argv)
 int measure__open_run(measure__making *m)
 {
     int err = 0;
+    eventspace_ticks_name(m->counter, sizeof(m->counter));
     if (m->run_directory)
         err = eventspace_run_open(&m->run, m->run_directory);
     if (err) {
@@ -78,11 +80,19 @@ static bool has_ranks(const measure__making *m)
     return m->run && eventspace_run_base(m->run)->node_count == 0;
 }
 
+/* Numbers of processes mean others on other machines. Names of counters begin
+ * with the boot. */
+static bool is_here(const measure__making *m, const eventspace_meta *meta)
+{
+    return !meta->counter[0] ||
+           strncmp(meta->counter, m->counter, strcspn(m->counter, " ")) == 0;
+}
+
 static pid_t pid_of(const measure__making *m, size_t process)
 {
     const eventspace_run_process *p =
         eventspace_run_process_at(m->run, process);
-    return p->has_meta ? (pid_t)p->meta.pid : 0;
+    return p->has_meta && is_here(m, &p->meta) ? (pid_t)p->meta.pid : 0;
 }
 
 static const char *rank_name(const measure__making *m, pid_t pid)
@@ -251,12 +261,18 @@ int measure__add_traces(measure__making *m)
     threads_of_map all = {.m = m,
                           .mono_minus_real_ns = m->seen->start_ns - m->real_ns};
     measure_known_times times = {cpu_between, ready_between, &all};
+    uint64_t lost = 0;
     int err = match_threads(&all, eventspace_run_map(m->run));
     if (!err) {
         tell_unknown(m, &all);
         err = measure_traces_add(m->profile, m->run, m->real_ns,
-                                 m->seen->exact ? &times : NULL);
+                                 m->seen->exact ? &times : NULL, &lost);
     }
+    if (lost)
+        measure__note(m,
+                      "%llu events of the run are lost: of these the profile "
+                      "does not know who waited for whom",
+                      (unsigned long long)lost);
     if (err == PASTSET_ENOENT) {
         measure__note(m, "this profile has no messages: %s", pastset_error());
         m->notes->incomplete = true;

@@ -22,11 +22,13 @@ static int make_steps(traces *t, int64_t wall_ns)
 }
 
 int measure_traces_add(predict_profile *profile, eventspace_run *run,
-                       int64_t start_ns, const measure_known_times *times)
+                       int64_t start_ns, const measure_known_times *times,
+                       uint64_t *lost)
 {
     traces t = {.times = times ? *times : (measure_known_times){0}};
     int err;
 
+    *lost = 0;
     if (profile->message_count || profile->actor_count)
         return pastset_fail(PASTSET_EINVAL,
                             "the profile has messages already, and traces "
@@ -34,6 +36,7 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
     err = measure__traces_open(&t, run, start_ns);
     if (err)
         goto done;
+    *lost = t.snapshot->event_table->ledger.lost;
     err = measure__traces_nodes(&t, profile);
     if (err)
         goto done;

@@ -46,9 +46,11 @@ typedef struct measure_known_times {
 /* Adds messages, links, actors and steps to a profile whose nodes have the
  * names of the run's processes (those that are missing are added). Times are
  * brought to `start_ns`, the wall clock (REALTIME) of the profile's beginning.
+ * `*lost` becomes how many events are missing in the run.
  * Errors: PASTSET_ENOENT: no collectors that tell (the text says how to
  * instrument); those of scopes/reading/snapshot.h. */
 int measure_traces_add(predict_profile *profile, eventspace_run *run,
-                       int64_t start_ns, const measure_known_times *times);
+                       int64_t start_ns, const measure_known_times *times,
+                       uint64_t *lost);
 
 #endif

@@ -40,29 +40,32 @@ static int by_sequence(const void *left, const void *right)
     return (a->sequence > b->sequence) - (a->sequence < b->sequence);
 }
 
-/* Those of one collector; only counts them while there is no room. */
-static void take(ranks *r, uint32_t id)
+/* Those of one collector; only counts them while there is no room. In damaged
+ * traces events may claim to be of a thread of another process. */
+static void take(ranks *r, const scopes_top *top)
 {
     const traces *t = r->t;
-    const traces_stream *l = &t->streams[id];
+    const traces_stream *l = &t->streams[top->collector];
 
+    if (!t->processes[l->process].known ||
+        !measure__traces_is_of(t, top->thread, l->process))
+        return;
     for (uint32_t e = 0; e < l->count; e++) {
         const eventspace_trace *event = scopes_event_at(l->events, e);
-        if (event->thread >= t->topology->thread_count ||
-            !t->processes[l->process].known)
+        if (event->thread != top->thread)
             continue;
         if (r->operations)
-            r->operations[r->count] =
-                (ranks_operation){.start_ns = measure__traces_start(t, id, e),
-                                  .end_ns = measure__traces_end(t, id, e),
-                                  .stream = id,
-                                  .event = e,
-                                  .process = l->process,
-                                  .thread = event->thread,
-                                  .sequence = event->sequence,
-                                  .message = TRACES_NONE,
-                                  .ready = TRACES_NONE,
-                                  .meeting = TRACES_NONE};
+            r->operations[r->count] = (ranks_operation){
+                .start_ns = measure__traces_start(t, top->collector, e),
+                .end_ns = measure__traces_end(t, top->collector, e),
+                .stream = top->collector,
+                .event = e,
+                .process = l->process,
+                .thread = event->thread,
+                .sequence = event->sequence,
+                .message = TRACES_NONE,
+                .ready = TRACES_NONE,
+                .meeting = TRACES_NONE};
         r->count++;
     }
 }
@@ -73,7 +76,7 @@ static void take_all(ranks *r)
 
     r->count = 0;
     for (uint32_t i = 0; i < topology->top_count; i++)
-        take(r, topology->tops[i].collector);
+        take(r, &topology->tops[i]);
 }
 
 static int find_threads(ranks *r)
@@ -149,6 +152,20 @@ bool measure__ranks_is_call(const ranks *r, const ranks_operation *o,
     const char *rest = behind(r, o, name);
 
     return rest && (*rest == '\0' || *rest == ' ');
+}
+
+size_t measure__ranks_call_at(const ranks *r, uint32_t thread, int64_t ns)
+{
+    size_t low = r->threads[thread], high = r->threads[thread + 1];
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (r->operations[middle].end_ns >= ns)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
 }
 
 /* --- receiving --- */

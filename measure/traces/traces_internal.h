@@ -158,6 +158,15 @@ static inline int64_t measure__traces_end(const traces *t, uint32_t stream,
                               scopes_event_at(l->events, e)->end);
 }
 
+static inline bool measure__traces_is_of(const traces *t, uint32_t thread,
+                                         uint32_t process)
+{
+    uint32_t node = t->topology->threads[thread]; /* numbers may be left out */
+
+    return node != PATHS_NONE &&
+           t->topology->map->nodes[node].process == process;
+}
+
 /* The bytes of a request and of its reply, of an event above a proxy. */
 uint64_t measure__traces_request_bytes(const traces *t, uint32_t stream,
                                        uint32_t event);

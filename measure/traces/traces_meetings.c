@@ -5,7 +5,11 @@
  * If their times say that it was not so (who needs another one has ended before
  * that one began), they count as calls that concern nobody else. So do calls
  * like MPI_Finalize, of which the standard does not say whether they wait for
- * each other. */
+ * each other.
+ *
+ * Where processes have not as many calls as others, some are missing (lost, or
+ * hidden by MPI_Pcontrol): then those that others have of that collective are
+ * passed over, as far as times tell. */
 #include "measure/traces/traces_ranks_internal.h"
 
 #include <stdlib.h>
@@ -61,31 +65,71 @@ typedef struct gathering {
     uint32_t *items;
     size_t count;
     size_t *starts; /* by process that has some, and one more */
+    size_t *next;   /* by process: the first that was not taken so far */
     uint32_t processes;
+    bool is_even; /* all have as many */
 } gathering;
 
 static void divide(gathering *g, const ranks *r)
 {
     g->processes = 0;
+    g->is_even = true;
     for (size_t i = 0; i < g->count; i++) {
         if (i == 0 || r->operations[g->items[i]].process !=
                           r->operations[g->items[i - 1]].process)
             g->starts[g->processes++] = i;
     }
     g->starts[g->processes] = g->count;
+    for (uint32_t p = 0; p < g->processes; p++) {
+        g->next[p] = g->starts[p];
+        g->is_even &=
+            (g->starts[p + 1] - g->starts[p]) * g->processes == g->count;
+    }
 }
 
-/* The n-th of each process, beginning with that of process number `from`. */
-static int add_nth(ranks *r, const gathering *g, size_t n, uint32_t from)
+/* The next one of a process; NULL: there are no more. */
+static const ranks_operation *next_of(const ranks *r, const gathering *g,
+                                      uint32_t p)
+{
+    return g->next[p] < g->starts[p + 1] ? &r->operations[g->items[g->next[p]]]
+                                         : NULL;
+}
+
+/* The next one of each process, beginning with that of process number `from`.
+ */
+static int add_next(ranks *r, gathering *g, uint32_t from)
 {
     int err = 0;
 
     for (uint32_t i = 0; i < g->processes && !err; i++) {
         uint32_t p = (from + i) % g->processes;
-        if (g->starts[p] + n < g->starts[p + 1])
-            err = add_member(r, g->items[g->starts[p] + n]);
+        if (next_of(r, g, p))
+            err = add_member(r, g->items[g->next[p]++]);
     }
     return err;
+}
+
+/* Those that had ended when the last of them began: it is of a later
+ * collective. */
+static void pass_over(const ranks *r, gathering *g)
+{
+    int64_t last_ns = INT64_MIN;
+    bool again = true;
+
+    while (again) {
+        again = false;
+        for (uint32_t p = 0; p < g->processes; p++) {
+            const ranks_operation *o = next_of(r, g, p);
+            if (o && o->start_ns > last_ns)
+                last_ns = o->start_ns;
+        }
+        for (uint32_t p = 0; p < g->processes; p++) {
+            while (next_of(r, g, p) && next_of(r, g, p)->end_ns < last_ns) {
+                g->next[p]++;
+                again = true;
+            }
+        }
+    }
 }
 
 /* When the last of them began; `only_root`: the first of them. */
@@ -116,7 +160,7 @@ static bool have_met(const ranks *r, size_t first, ranks_model model)
     return true;
 }
 
-static int add_rooted(ranks *r, const gathering *g, uint32_t root)
+static int add_rooted(ranks *r, gathering *g, uint32_t root)
 {
     uint32_t from = 0;
     int err = 0;
@@ -126,9 +170,8 @@ static int add_rooted(ranks *r, const gathering *g, uint32_t root)
         from++;
     if (from == g->processes)
         return 0;
-    for (size_t n = 0; g->starts[from] + n < g->starts[from + 1] && !err; n++) {
-        const ranks_operation *o =
-            &r->operations[g->items[g->starts[from] + n]];
+    while (next_of(r, g, from) && !err) {
+        const ranks_operation *o = next_of(r, g, from);
         const eventspace_trace *event =
             scopes_event_at(r->t->streams[o->stream].events, o->event);
         ranks_meeting meeting = {
@@ -137,7 +180,7 @@ static int add_rooted(ranks *r, const gathering *g, uint32_t root)
             .is_growing = measure__ranks_is_like(r, o, "MPI_Scatter") ||
                           measure__ranks_is_like(r, o, "MPI_Gather")};
         size_t first = r->member_count;
-        err = add_nth(r, g, n, from);
+        err = add_next(r, g, from);
         if (!err && have_met(r, first, meeting.model))
             err = add_meeting(r, meeting, first);
         else
@@ -158,25 +201,46 @@ static bool is_started(const ranks *r, const ranks_operation *o)
     return false;
 }
 
+static int find_waits(ranks *r)
+{
+    uint32_t next = TRACES_NONE;
+
+    if (r->waits)
+        return 0;
+    r->waits = malloc((r->count + 1) * sizeof(*r->waits));
+    if (!r->waits)
+        return measure__traces_no_memory();
+    for (size_t i = r->count; i-- > 0;) {
+        const ranks_operation *o = &r->operations[i];
+        if (i + 1 == r->threads[o->thread + 1])
+            next = TRACES_NONE;
+        if (measure__ranks_is_like(r, o, "MPI_Wait") ||
+            measure__ranks_is_like(r, o, "MPI_Test"))
+            next = (uint32_t)i;
+        r->waits[i] = next;
+    }
+    return 0;
+}
+
 /* In which operation of its thread one that was started is done. */
 static uint32_t find_completion(const ranks *r, uint32_t started,
                                 int64_t last_ns)
 {
-    const ranks_operation *own = &r->operations[started];
+    uint32_t thread = r->operations[started].thread;
+    size_t at = measure__ranks_call_at(r, thread, last_ns);
 
-    for (size_t i = started + 1u; i < r->threads[own->thread + 1]; i++) {
-        const ranks_operation *o = &r->operations[i];
-        if (o->end_ns >= last_ns && (measure__ranks_is_like(r, o, "MPI_Wait") ||
-                                     measure__ranks_is_like(r, o, "MPI_Test")))
-            return (uint32_t)i;
-    }
-    return TRACES_NONE;
+    if (at <= started)
+        at = started + 1u;
+    return at < r->threads[thread + 1] ? r->waits[at] : TRACES_NONE;
 }
 
 static int add_completions(ranks *r, size_t first)
 {
     int64_t last_ns = last_start(r, first, false);
+    int err = find_waits(r);
 
+    if (err)
+        return err;
     for (size_t i = first; i < r->member_count; i++) {
         uint32_t done = find_completion(r, r->members[i], last_ns);
         void *more;
@@ -206,19 +270,19 @@ static int add_started(ranks *r, const ranks_operation *named, size_t first)
     return err ? err : add_meeting(r, meeting, first);
 }
 
-static int add_all(ranks *r, const gathering *g, ranks_meeting meeting)
+static int add_all(ranks *r, gathering *g, ranks_meeting meeting)
 {
     const ranks_operation *named = &r->operations[g->items[0]];
-    size_t most = 0;
+    bool starts_only = is_started(r, named), are_left = true;
     int err = 0;
 
-    for (uint32_t p = 0; p < g->processes; p++)
-        if (g->starts[p + 1] - g->starts[p] > most)
-            most = g->starts[p + 1] - g->starts[p];
-    for (size_t n = 0; n < most && !err; n++) {
+    while (are_left && !err) {
         size_t first = r->member_count;
-        err = add_nth(r, g, n, 0);
-        if (!err && is_started(r, named))
+        if (!starts_only && !g->is_even)
+            pass_over(r, g);
+        err = add_next(r, g, 0);
+        are_left = r->member_count > first;
+        if (!err && starts_only)
             err = add_started(r, named, first);
         else if (!err && have_met(r, first, meeting.model))
             err = add_meeting(r, meeting, first);
@@ -320,12 +384,13 @@ static int add_places(ranks *r)
     gathering g = {0};
     placed *all = malloc((r->count + 1) * sizeof(*all));
     uint32_t *items = malloc((r->count + 1) * sizeof(*items));
+    size_t processes = (size_t)r->t->topology->map->process_count + 1;
     size_t count = 0;
     int err = 0;
 
-    g.starts = malloc(((size_t)r->t->topology->map->process_count + 1) *
-                      sizeof(*g.starts));
-    if (!all || !items || !g.starts)
+    g.starts = malloc(processes * sizeof(*g.starts));
+    g.next = malloc(processes * sizeof(*g.next));
+    if (!all || !items || !g.starts || !g.next)
         err = measure__traces_no_memory();
     else
         count = place_all(r, all);
@@ -339,6 +404,7 @@ static int add_places(ranks *r)
         err = add_place(r, &g, all[i].place);
     }
     free(g.starts);
+    free(g.next);
     free(items);
     free(all);
     return err;

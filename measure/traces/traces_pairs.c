@@ -3,7 +3,8 @@
  *
  * A receive has exactly the message of its send (scopes/causality/cause.h).
  * Whether a send has waited for its receive its times tell: one of a message
- * that libraries may keep back, that lasted until its receive began. */
+ * that libraries may keep back, that lasted until after its receive began. (Of
+ * one that ended just then, two could have waited for each other.) */
 #include "measure/traces/traces_ranks_internal.h"
 
 #include "pastset/request.h"
@@ -23,7 +24,7 @@ static bool has_waited(const ranks *r, const ranks_operation *sent,
                        const ranks_operation *received)
 {
     return sent->start_ns < received->start_ns &&
-           received->start_ns <= sent->end_ns && may_wait(r, sent);
+           received->start_ns < sent->end_ns && may_wait(r, sent);
 }
 
 /* What goes there and back after the receiver has come is halved. */

@@ -7,21 +7,6 @@
 
 /* --- between calls --- */
 
-/* The first call of a thread that ends after this moment. */
-static size_t call_after(const ranks *r, uint32_t thread, int64_t ns)
-{
-    size_t low = r->threads[thread], high = r->threads[thread + 1];
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (r->operations[middle].end_ns > ns)
-            high = middle;
-        else
-            low = middle + 1;
-    }
-    return low;
-}
-
 /* What a thread has computed outside of its calls. */
 static int64_t computed(const ranks *r, const traces_runner *who,
                         int64_t from_ns, int64_t to_ns)
@@ -31,7 +16,7 @@ static int64_t computed(const ranks *r, const traces_runner *who,
         measure__traces_cpu(t, who->process, who->thread, from_ns, to_ns);
     int64_t done_ns = from_ns;
 
-    for (size_t i = call_after(r, who->thread, from_ns);
+    for (size_t i = measure__ranks_call_at(r, who->thread, from_ns);
          i < r->threads[who->thread + 1] && r->operations[i].start_ns < to_ns &&
          ns > 0;
          i++) {
@@ -258,6 +243,7 @@ int measure__ranks_all(traces *t, int64_t wall_ns)
     free(r.threads);
     free(r.members);
     free(r.meetings);
+    free(r.waits);
     free(r.completions);
     free(r.due);
     return err;

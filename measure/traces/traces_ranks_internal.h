@@ -1,8 +1,9 @@
 /* traces_ranks_internal.h - steps of processes that communicate by other means
  * than paths (`eventspace mpi`).
  *
- *     traces_ranks_open.c   the calls of each thread, and whose message is
- * whose traces_meetings.c     which calls are of one collective
+ *     traces_calls.c        the calls of each thread
+ *     traces_pairs.c        whose message is whose
+ *     traces_meetings.c     which calls are of one collective
  *     traces_collectives.c  by what messages a collective is modelled
  *     traces_ranks.c        the steps of a thread, from call to call
  *
@@ -72,6 +73,9 @@ typedef struct ranks {
     size_t member_count;
     ranks_meeting *meetings;
     size_t meeting_count;
+    uint32_t *waits;               /* by operation: the next wait or test of its
+                                      thread, which it may be itself, or
+                                      TRACES_NONE; NULL: not needed so far */
     ranks_completion *completions; /* by operation */
     size_t completion_count;
     struct ranks_due *due; /* room for those of one call */
@@ -94,6 +98,9 @@ bool measure__ranks_is_call(const ranks *r, const ranks_operation *o,
                             const char *name);
 bool measure__ranks_is_like(const ranks *r, const ranks_operation *o,
                             const char *begin);
+
+/* The first call of a thread that has not ended before this moment. */
+size_t measure__ranks_call_at(const ranks *r, uint32_t thread, int64_t ns);
 
 static inline uint64_t measure__ranks_bytes(const ranks *r,
                                             const ranks_operation *o)

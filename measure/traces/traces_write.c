@@ -10,20 +10,12 @@
 
 /* --- nodes --- */
 
-static bool is_of(const traces *t, uint32_t thread, uint32_t process)
-{
-    uint32_t node = t->topology->threads[thread]; /* numbers may be left out */
-
-    return node != PATHS_NONE &&
-           t->topology->map->nodes[node].process == process;
-}
-
 static uint32_t threads_of(const traces *t, uint32_t process)
 {
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < t->topology->thread_count; i++)
-        count += is_of(t, i, process);
+        count += measure__traces_is_of(t, i, process);
     return count;
 }
 
@@ -61,7 +53,7 @@ static uint32_t add_runners(traces *t, const predict_profile *profile,
         if (t->has_paths) /* else nobody serves */
             out[count++] = (traces_runner){h, PATHS_NONE};
         for (uint32_t i = 0; i < t->topology->thread_count; i++) {
-            if (is_of(t, i, h))
+            if (measure__traces_is_of(t, i, h))
                 out[count++] = (traces_runner){h, i};
         }
     }
@@ -121,17 +113,53 @@ static int by_time(const void *a, const void *b)
     return (x->message > y->message) - (x->message < y->message);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+
+    return (*x > *y) - (*x < *y);
+}
+
+/* Both nodes of a link, the lower one first, as links are ordered. */
+static uint64_t link_of(const traces *t, const traces_message *m)
+{
+    uint64_t from = t->processes[m->from].node, to = t->processes[m->to].node;
+
+    return from < to ? from << 32 | to : to << 32 | from;
+}
+
+/* In their order, so that none has to be put in between others. */
+static int add_links(const traces *t, predict_profile *profile)
+{
+    uint64_t *list = malloc((t->message_capacity + 1) * sizeof(*list));
+    size_t count = 0;
+    int64_t done = 0;
+
+    if (!list)
+        return measure__traces_no_memory();
+    for (size_t i = 0; i < t->message_capacity; i++) {
+        const traces_message *m = &t->messages[i];
+        if (m->sent && t->processes[m->from].node != t->processes[m->to].node)
+            list[count++] = link_of(t, m);
+    }
+    qsort(list, count, sizeof(*list), by_number);
+    for (size_t i = 0; i < count && done >= 0; i++) {
+        if (i == 0 || list[i] != list[i - 1])
+            done = predict_profile_add_link(profile, (uint32_t)(list[i] >> 32),
+                                            (uint32_t)list[i]);
+    }
+    free(list);
+    return done < 0 ? (int)done : 0;
+}
+
 static int add_message(const traces *t, predict_profile *profile,
                        const traces_message *m)
 {
-    uint32_t from = t->processes[m->from].node, to = t->processes[m->to].node;
-    int64_t done = 0;
+    int64_t done = predict_profile_add_message(
+        profile,
+        (predict_message){m->at_ns, m->bytes, t->processes[m->from].node,
+                          t->processes[m->to].node});
 
-    if (from != to)
-        done = predict_profile_add_link(profile, from, to);
-    if (done >= 0)
-        done = predict_profile_add_message(
-            profile, (predict_message){m->at_ns, m->bytes, from, to});
     return done < 0 ? (int)done : 0;
 }
 
@@ -196,8 +224,10 @@ static int add_actors(const traces *t, predict_profile *profile)
 int measure__traces_write(traces *t, predict_profile *profile)
 {
     char *source = strdup("traces");
-    int err = source ? add_messages(t, profile) : measure__traces_no_memory();
+    int err = source ? add_links(t, profile) : measure__traces_no_memory();
 
+    if (!err)
+        err = add_messages(t, profile);
     if (!err)
         err = add_actors(t, profile);
     if (err) {

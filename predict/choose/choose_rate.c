@@ -56,9 +56,10 @@ static int replay(const predict_scenario *scenario, double *out)
 
     if (err)
         return err;
+    err = predict__replay_settled(result, scenario->profile);
     *out = result->wall_s;
     predict_replay_destroy(result);
-    return 0;
+    return err;
 }
 
 static int replay_dedicated(predict__rater *r)

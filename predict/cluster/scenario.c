@@ -86,32 +86,41 @@ int predict_scenario_link(predict_scenario *scenario, const char *text)
     return parse_and_apply(scenario, text, PREDICT_OF_LINKS);
 }
 
-static int set_wire(predict_profile *profile, uint32_t link,
-                    const predict_condition *c)
+/* Only one of the two known is no setting: it is noted for later. */
+static void set_wire(predict_setting *out, predict_link *l,
+                     const predict_condition *c)
 {
-    predict_link *l = &profile->links[link];
     predict_wire wire = {l->latency_s, l->bandwidth};
     predict_flow flow = l->flow;
 
     change_link(&wire, &flow, c);
     if (c->told & PREDICT_BUSY)
         l->busy = c->busy;
-    if (!isnan(wire.latency_s) && !isnan(wire.bandwidth))
-        return predict_profile_set_wire(profile, link, wire.latency_s,
-                                        wire.bandwidth, flow);
+    if (!isnan(wire.latency_s) && !isnan(wire.bandwidth)) {
+        *out = (predict_setting){true, wire.latency_s, wire.bandwidth, flow};
+        return;
+    }
     l->latency_s = wire.latency_s;
     l->bandwidth = wire.bandwidth;
-    return 0;
 }
 
 int predict_wire_set(predict_profile *profile, const char *text)
 {
     predict_condition c;
+    predict_setting *settings;
     int err = parse(&c, profile, text, PREDICT_OF_PROFILED_LINKS);
-    for (uint32_t i = 0; i < profile->link_count && !err; i++)
-        if (predict_condition_of_link(&c, profile->links[i].a,
-                                      profile->links[i].b))
-            err = set_wire(profile, i, &c);
+    if (err)
+        return err;
+    settings = calloc(profile->link_count + 1, sizeof(*settings));
+    if (!settings)
+        return pastset_no_memory("for %zu links", profile->link_count);
+    for (size_t i = 0; i < profile->link_count; i++) {
+        predict_link *l = &profile->links[i];
+        if (predict_condition_of_link(&c, l->a, l->b))
+            set_wire(&settings[i], l, &c);
+    }
+    err = predict_profile_set_wires(profile, settings);
+    free(settings);
     return err;
 }
 

@@ -90,6 +90,10 @@ int predict__terms(predict_answer *answer, const predict__asked *asked,
 /* Puts the replay's numbers and terms into an answer. */
 int predict__replay(predict_answer *out, const predict__asked *asked);
 
+/* Whether all actors came to their end. Errors: PASTSET_EINVAL. */
+int predict__replay_settled(const predict_replay *replay,
+                            const predict_profile *profile);
+
 /* See predict_answer_all. */
 double predict__replay_time(double wall_s, double base_s, double run_s);
 

@@ -6,6 +6,7 @@
  * there, also of what nobody waited for. */
 #include "predict/models/predict_internal.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
@@ -38,6 +39,18 @@ double predict__replay_time(double wall_s, double base_s, double run_s)
 {
     return run_s >= base_s ? wall_s + (run_s - base_s)
                            : wall_s * run_s / base_s;
+}
+
+int predict__replay_settled(const predict_replay *replay,
+                            const predict_profile *profile)
+{
+    if (replay->stuck == 0)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "%" PRIu64 " of the %zu actors of the profile wait for "
+                        "each other for ever, so it cannot be replayed: its "
+                        "events are damaged, or of clocks that differ",
+                        replay->stuck, profile->actor_count);
 }
 
 static int replay_wall(double *out_s, const predict_scenario *scenario)
@@ -165,6 +178,9 @@ static int compare(predict_answer *out, const predict__asked *asked,
                    const predict_replay *base, const predict_replay *run)
 {
     const predict_profile *profile = asked->facts->profile;
+    int err = predict__replay_settled(base, profile);
+    if (err)
+        return err;
     if (!(base->wall_s > 0))
         return pastset_fail(PASTSET_EINVAL, "the actors of the profile take no "
                                             "time: there is nothing to replay");

@@ -165,6 +165,18 @@ int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                              double latency_s, double bandwidth,
                              predict_flow flow);
 
+/* What a link is set to. */
+typedef struct predict_setting {
+    bool is_set; /* else it stays as it is */
+    double latency_s, bandwidth;
+    predict_flow flow;
+} predict_setting;
+
+/* The same of several links at once (`settings`: by link), in the time that one
+ * takes. After an error all are as they were. */
+int predict_profile_set_wires(predict_profile *profile,
+                              const predict_setting *settings);
+
 /* Looks whether all indexes are in range, times are not negative, messages are
  * in order and each has one SEND and at most one RECEIVE.
  * Errors: PASTSET_EINVAL, which names what is wrong. */

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "predict/profile/profile_internal.h"
 
 /* One direction of a link, with certain L, B and flow. */
 typedef struct wire {
@@ -91,45 +92,98 @@ static void take_out(direction *d, const reception *received, double ns)
         return;
     rest_ns = (double)sleep->ns - d->owed_ns;
     d->owed_ns = rest_ns < 0 ? -rest_ns : 0;
-    sleep->ns = rest_ns < 0 ? 0 : llround(rest_ns);
+    /* Links of damaged files may have taken any time, or none that can be
+     * told. */
+    sleep->ns =
+        rest_ns > 0 ? llround(fmin(rest_ns, (double)PREDICT__MAX_NS)) : 0;
+}
+
+static int check(const predict_setting *setting)
+{
+    if (!setting->is_set || (setting->latency_s >= 0 && setting->bandwidth > 0))
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "a link with a latency of %g s and a bandwidth of "
+                        "%g bytes per second",
+                        setting->latency_s, setting->bandwidth);
+}
+
+/* Two for each link: from a to b, and back. NULL: no memory. */
+static direction *directions_make(const predict_profile *profile,
+                                  const predict_setting *settings)
+{
+    direction *ways = calloc(2 * profile->link_count + 1, sizeof(*ways));
+
+    for (size_t i = 0; ways && i < 2 * profile->link_count; i++) {
+        const predict_link *l = &profile->links[i / 2];
+        const predict_setting *s = &settings[i / 2];
+        if (s->is_set)
+            ways[i] = (direction){
+                .old = wire_of(l->latency_s, l->bandwidth, l->flow),
+                .changed = wire_of(s->latency_s, s->bandwidth, s->flow)};
+    }
+    return ways;
+}
+
+static int take_all_out(predict_profile *profile,
+                        const predict_setting *settings)
+{
+    direction *ways = directions_make(profile, settings);
+    reception *received = find_receptions(profile);
+    bool has_room = ways && received;
+
+    for (size_t i = 0; has_room && i < profile->message_count; i++) {
+        const predict_message *m = &profile->messages[i];
+        uint32_t link = predict_profile_find_link(profile, m->from, m->to);
+        direction *d;
+        if (link == PREDICT_NONE || !settings[link].is_set)
+            continue;
+        d = &ways[2 * (size_t)link + (m->from != profile->links[link].a)];
+        take_out(d, &received[i],
+                 waited_ns(&d->changed, m, &received[i]) -
+                     waited_ns(&d->old, m, &received[i]));
+    }
+    free(ways);
+    free(received);
+    return has_room
+               ? 0
+               : pastset_no_memory("for %zu messages", profile->message_count);
+}
+
+int predict_profile_set_wires(predict_profile *profile,
+                              const predict_setting *settings)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < profile->link_count && !err; i++)
+        err = check(&settings[i]);
+    if (!err && profile->source && strcmp(profile->source, "traces") == 0)
+        err = take_all_out(profile, settings);
+    for (size_t i = 0; i < profile->link_count && !err; i++) {
+        predict_link *l = &profile->links[i];
+        if (!settings[i].is_set)
+            continue;
+        l->latency_s = settings[i].latency_s;
+        l->bandwidth = settings[i].bandwidth;
+        l->flow = settings[i].flow;
+    }
+    return err;
 }
 
 int predict_profile_set_wire(predict_profile *profile, uint32_t link,
                              double latency_s, double bandwidth,
                              predict_flow flow)
 {
-    predict_link *l;
-    reception *received;
-    direction ways[2];
-    bool from_traces;
+    predict_setting *settings;
+    int err;
 
     if (link >= profile->link_count)
         return pastset_fail(PASTSET_EINVAL, "there is no link %u", link);
-    if (!(latency_s >= 0) || !(bandwidth > 0))
-        return pastset_fail(PASTSET_EINVAL,
-                            "a link with a latency of %g s and a bandwidth of "
-                            "%g bytes per second",
-                            latency_s, bandwidth);
-    received = find_receptions(profile);
-    if (!received)
-        return pastset_no_memory("for %zu messages", profile->message_count);
-    l = &profile->links[link];
-    from_traces = profile->source && strcmp(profile->source, "traces") == 0;
-    ways[0] = (direction){.old = wire_of(l->latency_s, l->bandwidth, l->flow),
-                          .changed = wire_of(latency_s, bandwidth, flow)};
-    ways[1] = ways[0];
-    for (size_t i = 0; from_traces && i < profile->message_count; i++) {
-        const predict_message *m = &profile->messages[i];
-        direction *d = &ways[m->from == l->a ? 0 : 1];
-        if ((m->from == l->a && m->to == l->b) ||
-            (m->from == l->b && m->to == l->a))
-            take_out(d, &received[i],
-                     waited_ns(&d->changed, m, &received[i]) -
-                         waited_ns(&d->old, m, &received[i]));
-    }
-    free(received);
-    l->latency_s = latency_s;
-    l->bandwidth = bandwidth;
-    l->flow = flow;
-    return 0;
+    settings = calloc(profile->link_count, sizeof(*settings));
+    if (!settings)
+        return pastset_no_memory("for %zu links", profile->link_count);
+    settings[link] = (predict_setting){true, latency_s, bandwidth, flow};
+    err = predict_profile_set_wires(profile, settings);
+    free(settings);
+    return err;
 }

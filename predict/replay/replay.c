@@ -205,18 +205,25 @@ static int next_moment(replay_state *r)
     return go_on(r, entry.actor, 0);
 }
 
+/* Beyond it, adding a tick of a scheduler to a time would not change it. */
+#define LATEST_NS 1e21
+
 static int run(replay_state *r)
 {
     for (;; r->events++) {
         uint32_t place = predict__replay_processors_next(&r->processors);
         double next = r->processors.places[place].next;
+        bool is_moment =
+            r->moments.count > 0 && r->moments.entries[0].key <= next;
         int err;
-        if (r->moments.count > 0 && r->moments.entries[0].key <= next)
-            err = next_moment(r);
-        else if (next < INFINITY)
-            err = next_computed(r, place);
-        else
+        if (!is_moment && next == INFINITY)
             return 0;
+        if (!((is_moment ? r->moments.entries[0].key : next) <= LATEST_NS))
+            return pastset_fail(PASTSET_EINVAL,
+                                "the program would take longer than 30,000 "
+                                "years: links or processors are too slow to "
+                                "be replayed");
+        err = is_moment ? next_moment(r) : next_computed(r, place);
         if (err)
             return err;
     }

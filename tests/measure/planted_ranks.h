@@ -16,6 +16,10 @@ typedef struct planted_call {
 void planted_begin(const char *directory, uint32_t ranks);
 void planted_end(void);
 
+/* From now on, events of a rank's calls claim to be of another rank's thread.
+ */
+void planted_pretend(uint32_t rank, uint32_t to_be);
+
 /* Concerns nobody else. */
 void planted_alone(planted_call call);
 void planted_send(planted_call call, uint32_t to);

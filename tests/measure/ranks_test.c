@@ -16,6 +16,7 @@
 static eventspace_run *run;
 static predict_profile *profile;
 static predict_replay *result;
+static uint64_t lost; /* events */
 
 static void clean(void)
 {
@@ -47,7 +48,8 @@ static void profile_make_of(measure_known_times times)
     if (!profile)
         profile = predict_profile_create("test");
     cr_assert_not_null(profile);
-    check_status(measure_traces_add(profile, run, (int64_t)first, &times), 0);
+    check_status(
+        measure_traces_add(profile, run, (int64_t)first, &times, &lost), 0);
     check_status(predict_profile_check(profile), 0);
     cr_expect_str_eq(profile->source, "traces");
 }
@@ -241,6 +243,18 @@ Test(ranks, do_not_wait_for_the_receiver_of_what_is_short)
     changes((condition){-1, 2, 1}, 0);
 }
 
+Test(ranks, do_not_wait_for_who_receives_when_they_have_sent)
+{
+    begin(2);
+    for (uint32_t i = 0; i < 2; i++) {
+        planted_send((planted_call){i, "MPI_Send", 100, 200, 100000}, !i);
+        planted_receive((planted_call){i, "MPI_Recv", 200, 300, 100000}, !i);
+    }
+    profile_make();
+    is_as_recorded();
+    cr_expect_eq(profile->message_count, 2);
+}
+
 /* --- collectives --- */
 
 /* They come at 100, 200 ... the last at 1000, and are done 40 after that. */
@@ -304,6 +318,22 @@ Test(ranks, send_each_other_their_parts)
     wires_set(5);
     is_as_recorded();
     changes((condition){105, 1, -1}, 100);
+}
+
+/* The second one of rank 1 is missing, and its third one is none of rank 0's
+ * second. */
+Test(ranks, pass_over_collectives_of_which_calls_are_missing)
+{
+    begin(2);
+    for (int64_t i = 1; i <= 3; i++)
+        planted_join((planted_call){0, "MPI_Barrier", 100 * i, 100 * i + 10, 0},
+                     "barrier");
+    planted_join((planted_call){1, "MPI_Barrier", 50, 110, 0}, "barrier");
+    planted_join((planted_call){1, "MPI_Barrier", 250, 310, 0}, "barrier");
+    profile_make();
+    is_as_recorded();
+    cr_expect_eq(messages_between(), 4);
+    changes((condition){-1, 0.5, 0}, 280);
 }
 
 /* They start at 100, 200, 1000, and compute until 1500 (the first), or wait. */
@@ -511,12 +541,38 @@ Test(ranks, are_in_the_file_of_a_profile)
     NEAR(replay_us(as_it_was), alone_us);
 }
 
+/* --- damage --- */
+
+/* There is room for 1000 of each rank. */
+Test(ranks, tell_how_many_events_they_lack)
+{
+    begin(2);
+    for (int64_t i = 1; i <= 1010; i++)
+        planted_alone((planted_call){0, "MPI_Wtime", i, i, 0});
+    profile_make();
+    cr_expect_eq(lost, 11);
+}
+
+/* All that was started would be done in one call. */
+Test(ranks, do_not_take_what_claims_to_be_of_their_threads)
+{
+    planted_begin(scratch_file("run"), 8);
+    for (uint32_t i = 0; i < 8; i++) {
+        planted_pretend(i, 0);
+        planted_start((planted_call){i, "MPI_Ibarrier", 10, 11, 0});
+    }
+    planted_alone((planted_call){0, "MPI_Wait", 20, 30, 0});
+    profile_make();
+    cr_expect_eq(messages_between(), 0);
+    cr_expect_eq(profile->actor_count, 1);
+}
+
 /* --- memory --- */
 
 static int add_traces(void *nothing)
 {
     (void)nothing;
-    return measure_traces_add(profile, run, 0, NULL);
+    return measure_traces_add(profile, run, 0, NULL, &lost);
 }
 
 Test(ranks, are_all_there_or_their_memory_is_lacking)

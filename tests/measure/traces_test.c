@@ -23,6 +23,7 @@
 
 static eventspace_run *run;
 static predict_profile *profile;
+static uint64_t lost; /* events */
 
 static void clean(void)
 {
@@ -81,7 +82,8 @@ static void profile_make(measure_cpu_between *cpu, void *context)
     predict_profile_destroy(profile);
     profile = predict_profile_create("test");
     cr_assert_not_null(profile);
-    check_status(measure_traces_add(profile, run, run_start(), &times), 0);
+    check_status(measure_traces_add(profile, run, run_start(), &times, &lost),
+                 0);
     check_status(predict_profile_check(profile), 0);
 }
 
@@ -498,7 +500,7 @@ Test(traces, without_collectors_at_proxies_say_how_to_instrument)
 {
     run_make("gsum", "2", "2", "threads", NULL);
     profile = predict_profile_create("test");
-    check_status(measure_traces_add(profile, run, run_start(), NULL),
+    check_status(measure_traces_add(profile, run, run_start(), NULL, &lost),
                  PASTSET_ENOENT);
     check_error("--collectors=all");
     cr_assert_eq(profile->message_count, 0);
@@ -508,13 +510,13 @@ Test(traces, are_not_added_to_other_messages)
 {
     run_make("gsum", "2", "2", "all", NULL);
     profile_make(NULL, NULL);
-    check_status(measure_traces_add(profile, run, run_start(), NULL),
+    check_status(measure_traces_add(profile, run, run_start(), NULL, &lost),
                  PASTSET_EINVAL);
 }
 
 static int add_traces(void *start_ns)
 {
-    return measure_traces_add(profile, run, *(int64_t *)start_ns, NULL);
+    return measure_traces_add(profile, run, *(int64_t *)start_ns, NULL, &lost);
 }
 
 Test(traces, are_all_there_or_their_memory_is_lacking)

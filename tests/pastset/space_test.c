@@ -213,16 +213,31 @@ Test(space, more_are_read_than_addresses_have_room_for, .timeout = 120)
     const char *path = space_path("wide");
     pastset_space_options options = {.path = path, .max_bytes = 1ull << 43};
     pastset_space *space, *opened[40];
+    pastset_element *later;
 
     check_status(pastset_space_create(&space, &options), 0);
     element_make(space, "e", "u64", PASTSET_GROW, 1u << 20, 0);
-    pastset_space_close(space);
     for (int i = 0; i < 40; i++) {
         opened[i] = open_at(path);
         cr_assert_not_null(pastset_space_find(opened[i], "e"));
     }
+    /* And go on being read when they grow. */
+    later = element_make(space, "later", "u64", PASTSET_GROW, 1u << 20, 0);
+    check_status(put(later, 7), 0);
+    for (int i = 0; i < 40; i++) {
+        pastset_element *first = pastset_space_find(opened[i], "e"), *found;
+        check_status(pastset_space_refresh(opened[i]), 0);
+        cr_assert_eq(pastset_space_find(opened[i], "e"), first);
+        check_status(pastset_element_tell_saved(first, 1), 0);
+        found = pastset_space_find(opened[i], "later");
+        cr_assert_not_null(found);
+        cr_assert_eq(get(found, 0), 7);
+    }
+    cr_assert_eq(pastset_element_saved(pastset_space_find(space, "e")), 1);
+    cr_assert_eq(pastset_element_saved(later), 0);
     for (int i = 0; i < 40; i++)
         pastset_space_close(opened[i]);
+    pastset_space_close(space);
     unlink(path);
 }
 

@@ -289,6 +289,29 @@ Test(predict, numbers_that_make_no_sense_are_refused)
     check_error("n2");
 }
 
+/* n0 sends to n1 and n1 to n0, each after it has received. */
+Test(predict, actors_that_wait_for_each_other_are_refused)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        int64_t own = predict_profile_add_message(
+            profile, (predict_message){SECOND, 8, i, !i});
+        predict_profile_add_actor(profile, i, 0);
+        predict_profile_add_step(
+            profile, (predict_step){PREDICT_COMPUTE, PREDICT_NONE, SECOND});
+        predict_profile_add_step(
+            profile, (predict_step){PREDICT_RECEIVE,
+                                    (uint32_t)(i ? own - 1 : own + 1), 0});
+        predict_profile_add_step(
+            profile, (predict_step){PREDICT_SEND, (uint32_t)own, 0});
+    }
+    predict_profile_add_actor(profile, 2, 0);
+    predict_profile_add_step(
+        profile, (predict_step){PREDICT_COMPUTE, PREDICT_NONE, SECOND});
+    check_status(predict_scenario_node(scenario, "n2:load=1"), 0);
+    check_status(predict_answer_all(&answers, scenario), PASTSET_EINVAL);
+    check_error("2 of the 3 actors");
+}
+
 Test(predict, a_slower_processor_computes_longer)
 {
     ask("n0:speed=0.5", NULL, NULL);

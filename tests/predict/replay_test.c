@@ -464,3 +464,19 @@ Test(replay, refuses_conditions_that_make_no_sense)
     scenario->wires[0].latency_s = 0;
     run();
 }
+
+Test(replay, refuses_times_that_cannot_be_counted)
+{
+    profile = made_profile(2);
+    made_link(profile, 0, 1, 0.001, 1e6);
+    made_actor(profile, 0, 0);
+    made_send(profile, made_message(profile, 0, 1, 8));
+    made_actor(profile, 1, 0);
+    made_receive(profile, 0);
+    made_compute(profile, 1 * MS);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_DEFAULT),
+        0);
+    scenario->wires[0].latency_s = 1e14;
+    refused("30,000 years");
+}

@@ -274,7 +274,7 @@ function checkElements() {
 
 // What a name has in it is text, and nothing else.
 function checkNames() {
-  const hostile = 'x"]; a -> b [href="http://a/"] <b>&\\N\n\x01';
+  const hostile = 'x"]; a -> b [href="http://a/"] <b>&\\N\n\x01\uffff';
   const run = traceRun('ring', 4, hostile, hostile);
   const picture = pictureOf(run), svg = svgOf(run, 1e5);
   assert.equal(picture.nodes.size, 4);

@@ -5,6 +5,7 @@
 #include "viewer/draw/draw_run_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "viewer/tables/table_print.h"
 
@@ -92,6 +93,13 @@ const char *viewer__time_text(int64_t ns, char text[VIEWER__NUMBER])
 
 /* --- texts of others --- */
 
+/* U+FFFE and U+FFFF, which XML refuses. */
+static bool is_noncharacter(const char *at)
+{
+    return strncmp(at, "\xef\xbf\xbe", 3) == 0 ||
+           strncmp(at, "\xef\xbf\xbf", 3) == 0;
+}
+
 static void write_text(FILE *file, const char *text, size_t most, bool is_html)
 {
     json_t *copy = viewer_json_text(text);
@@ -105,7 +113,10 @@ static void write_text(FILE *file, const char *text, size_t most, bool is_html)
         }
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             fputc(' ', file);
-        else if (*at == '&')
+        else if (is_noncharacter(at)) {
+            fputc('?', file);
+            at += 2;
+        } else if (*at == '&')
             fputs("&amp;", file);
         else if (*at == '"')
             fputs("&quot;", file);
