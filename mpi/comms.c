@@ -67,10 +67,33 @@ static void key_set(char key[MPI__KEY], const char *text)
 
 /* --- the list; under the lock, as all that follows --- */
 
+static void comm_drop(uint64_t handle)
+{
+    mpi_comm **at = &comms.all, *c;
+
+    while ((c = *at)) {
+        if (c->handle != handle) {
+            at = &c->next;
+            continue;
+        }
+        *at = c->next;
+        c->handle = 0;
+        if (c->is_asked) { /* requests and places may have it */
+            c->next = comms.freed;
+            comms.freed = c;
+        } else {
+            free(c);
+        }
+        atomic_fetch_add(&mpi__comm_generation, 1);
+    }
+}
+
+/* One that was freed in a call that MPI has made, nobody has seen that. */
 static mpi_comm *comm_add(uint64_t handle, const char *key)
 {
     mpi_comm *c = calloc(1, sizeof(*c));
 
+    comm_drop(handle);
     if (!c)
         return NULL;
     c->handle = handle;
@@ -312,25 +335,10 @@ void mpi__comm_tagged(MPI_Comm parent, const char *by, int tag, MPI_Comm made)
 
 void mpi__comm_freed(MPI_Comm comm)
 {
-    mpi_comm **at = &comms.all, *c;
-
     pthread_mutex_lock(&mpi__comms_lock);
-    while ((c = *at) && comm != MPI_COMM_NULL) {
-        if (c->handle != MPI__BITS(comm)) {
-            at = &c->next;
-            continue;
-        }
-        *at = c->next;
-        c->handle = 0;
-        if (c->is_asked) { /* requests and places may have it */
-            c->next = comms.freed;
-            comms.freed = c;
-        } else {
-            free(c);
-        }
-    }
+    if (comm != MPI_COMM_NULL)
+        comm_drop(MPI__BITS(comm));
     pthread_mutex_unlock(&mpi__comms_lock);
-    atomic_fetch_add(&mpi__comm_generation, 1);
 }
 
 /* --- windows --- */

@@ -136,15 +136,27 @@ static uint32_t id_next(void)
     return now;
 }
 
+/* One of which nobody has seen the end, as it was in a call that MPI has made,
+ * of a function for an attribute say: its handle is that of another one. */
+static void replace(mpi_held *old, const mpi_held *own)
+{
+    if (old->kind == MPI__RECEIVE && old->is_active && !old->is_message)
+        mpi__open_remove(old);
+    *old = *own;
+}
+
 void mpi__request_add(const mpi_held *held)
 {
-    mpi_held own = *held;
+    mpi_held own = *held, *old;
     shard *s;
 
     own.id = id_next();
     own.request = key_of(held->request, held->is_message);
     s = shard_lock(own.request);
-    if (s->used < s->mask / 2 || grow(s))
+    old = find(s, own.request, NULL);
+    if (old)
+        replace(old, &own);
+    else if (s->used < s->mask / 2 || grow(s))
         s->used += put(s->items, s->mask, &own);
     shard_unlock(s);
 }

@@ -51,6 +51,19 @@ void mpi__hold(mpi_hold *hold, mpi_self *self, int count,
     }
 }
 
+bool mpi__note_not_taken(const mpi_call *call, int result, const mpi_held *held,
+                         MPI_Message message)
+{
+    if (result == MPI_SUCCESS)
+        return false;
+    if (held->kind != MPI__NOTHING && message != MPI_MESSAGE_NULL)
+        mpi__request_add(held);
+    else if (held->kind != MPI__NOTHING)
+        mpi__spoiled(call, held);
+    mpi__note_local(call, result, 0);
+    return true;
+}
+
 static void peer_fill(const mpi_call *call, mpi_held *held)
 {
     const mpi_place *peer = mpi__peer(call->self, held->comm, held->peer);
@@ -253,6 +266,16 @@ void mpi__note_completed(const mpi_call *call, int result, mpi_hold *hold,
     put_back(hold);
 }
 
+/* One that is persistent may keep its handle: which of several has failed, is
+ * not known then. */
+static bool has_ended(const mpi_hold *hold, const mpi_held *held,
+                      MPI_Request request)
+{
+    return held->kind != MPI__NOTHING && held->is_active &&
+           (request == MPI_REQUEST_NULL ||
+            (held->is_persistent && hold->count == 1));
+}
+
 /* Those that it has freed have ended, too, and whether they have had messages
  * is not known. */
 void mpi__note_failed(const mpi_call *call, int result, mpi_hold *hold,
@@ -260,10 +283,11 @@ void mpi__note_failed(const mpi_call *call, int result, mpi_hold *hold,
 {
     for (int i = 0; i < hold->count && hold->some; i++) {
         mpi_held *held = &hold->items[i];
-        if (held->kind == MPI__NOTHING || requests[i] != MPI_REQUEST_NULL)
+        if (!has_ended(hold, held, requests[i]))
             continue;
         if (held->kind == MPI__RECEIVE)
             mpi__spoiled(call, held);
+        held->is_persistent &= requests[i] != MPI_REQUEST_NULL;
         settle(held);
     }
     mpi__note_local(call, result, 0);

@@ -154,6 +154,10 @@ void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
 void mpi__note_probed(const mpi_call *call, int result, bool flag,
                       MPI_Message message, mpi_held *held,
                       const MPI_Status *status);
+/* Has the receive of what was found failed? It may then still be received:
+ * `message` as the call has left it. */
+bool mpi__note_not_taken(const mpi_call *call, int result, const mpi_held *held,
+                         MPI_Message message);
 /* It is about to be freed: what is known of what it has taken. */
 mpi_doubt mpi__frees(mpi_hold *hold, MPI_Request request);
 void mpi__note_freed(const mpi_call *call, int result, mpi_hold *hold,
@@ -355,7 +359,8 @@ void mpi__type_freed(void);
     if (is_on)                                                                 \
         mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_mrecv(count, type, message, status)                              \
-    mpi__note_received(&this_call, outcome, &own_held, status);
+    if (!mpi__note_not_taken(&this_call, outcome, &own_held, *(message)))      \
+        mpi__note_received(&this_call, outcome, &own_held, status);
 #define BEFORE_imrecv(count, type, message, request)                           \
     mpi_held own_held;                                                         \
     own_held.kind = MPI__NOTHING;                                              \
@@ -363,8 +368,10 @@ void mpi__type_freed(void);
     if (is_on)                                                                 \
         mpi__request_take(&own_held, MPI__BITS(*(message)), true);
 #define AFTER_imrecv(count, type, message, request)                            \
-    own_held.is_message = false;                                               \
-    mpi__started(&this_call, outcome, &own_held, *(request));
+    if (!mpi__note_not_taken(&this_call, outcome, &own_held, *(message))) {    \
+        own_held.is_message = false;                                           \
+        mpi__started(&this_call, outcome, &own_held, *(request));              \
+    }
 
 /* Requests. */
 #define MPI__HOLD_ONE(request, status)                                         \

@@ -209,6 +209,7 @@ void pastset_space_close(pastset_space *space)
     for (uint32_t i = 0; i < space->known; i++)
         pastset__element_destroy(space->elements[i]);
     free(space->elements);
+    free(space->hashes);
     free(space->left_out);
     if (space->base != MAP_FAILED)
         munmap(space->base, space->mapped_bytes);
@@ -222,15 +223,33 @@ void pastset_space_close(pastset_space *space)
     free(space);
 }
 
+/* Headers have pages of their own. Where there are tens of thousands, as in a
+ * program with thousands of threads, all of them are not to be looked at for a
+ * name. */
+static uint32_t hash_of(const char *name)
+{
+    uint32_t hash = 2166136261u; /* FNV-1a */
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * 16777619u;
+    return hash;
+}
+
 /* Adds a handle; under the lock. */
 static int handle_add(pastset_space *space, pastset_element *element)
 {
     pastset_element **grown =
         pastset_array_grow(space->elements, space->known, sizeof(*grown));
+    uint32_t *hashes;
 
     if (!grown)
         return pastset_no_memory("for an element");
     space->elements = grown;
+    hashes = pastset_array_grow(space->hashes, space->known, sizeof(*hashes));
+    if (!hashes)
+        return pastset_no_memory("for an element");
+    space->hashes = hashes;
+    hashes[space->known] = hash_of(element->header->name);
     space->elements[space->known++] = element;
     return 0;
 }
@@ -369,21 +388,30 @@ size_t pastset_space_count(pastset_space *space)
     size_t count = 0;
 
     pthread_mutex_lock(&space->lock);
+    space->next = 0;
     for (uint32_t i = 0; i < space->known; i++)
         count += is_live(space->elements[i]);
     pthread_mutex_unlock(&space->lock);
     return count;
 }
 
+/* Who asks for one after the other does not go past all of them each time. */
 pastset_element *pastset_space_at(pastset_space *space, size_t position)
 {
     pastset_element *found = NULL;
+    size_t to_pass = position;
+    uint32_t i = 0;
 
     pthread_mutex_lock(&space->lock);
-    for (uint32_t i = 0; i < space->known && !found; i++) {
-        if (is_live(space->elements[i]) && position-- == 0)
-            found = space->elements[i];
+    if (position > 0 && position == space->next) {
+        i = space->after;
+        to_pass = 0;
     }
+    for (; i < space->known && !found; i++)
+        if (is_live(space->elements[i]) && to_pass-- == 0)
+            found = space->elements[i];
+    space->next = found ? position + 1 : 0;
+    space->after = i;
     pthread_mutex_unlock(&space->lock);
     return found;
 }
@@ -391,8 +419,10 @@ pastset_element *pastset_space_at(pastset_space *space, size_t position)
 /* Under the lock. */
 static pastset_element *find(pastset_space *space, const char *name)
 {
+    uint32_t hash = hash_of(name);
+
     for (uint32_t i = 0; i < space->known; i++) {
-        if (is_live(space->elements[i]) &&
+        if (space->hashes[i] == hash && is_live(space->elements[i]) &&
             strcmp(space->elements[i]->header->name, name) == 0)
             return space->elements[i];
     }

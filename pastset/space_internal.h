@@ -25,7 +25,10 @@ struct pastset_space {
 
     pthread_mutex_t lock;
     pastset_element **elements; /* guarded by lock, as all below */
+    uint32_t *hashes;           /* of their names */
     uint32_t known;             /* handles, in the order of the directory */
+    size_t next; /* the position that is asked for next, and the handle from */
+    uint32_t after; /* which on it is looked for; 0: any */
 
     /* Opened: entries of the directory that are not among the handles. */
     uint32_t looked; /* entries that were looked at */

@@ -31,7 +31,9 @@
  * them arrives before it was sent. Operations that failed do not count.
  * Processes that share one counter (eventspace_meta.counter) are one, exactly.
  * Those that no probe pair reaches are aligned by their wall clocks, and their
- * interval is unbounded.
+ * interval is unbounded; where messages only come to them, or only go from
+ * them, they are moved so that none arrives before it was sent, and it is
+ * bounded from one side.
  *
  * Ticks are never rewritten: this is what turns ticks into times, in
  * nanoseconds since the first start of a process, by the reference process's
@@ -54,7 +56,8 @@ typedef enum scopes_clock_how {
     SCOPES_CLOCK_REFERENCE,   /* it is the reference process */
     SCOPES_CLOCK_SHARED,      /* it has the same counter as its parent */
     SCOPES_CLOCK_PROBE_PAIRS, /* from probe pairs with its parent */
-    SCOPES_CLOCK_WALL,        /* by its wall clock, as nothing else is known */
+    SCOPES_CLOCK_WALL,        /* by its wall clock, as nothing else is known, or
+                                 messages that go one way */
     SCOPES_CLOCK_NONE,        /* it never came up: no time is known */
 } scopes_clock_how;
 

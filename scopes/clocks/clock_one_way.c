@@ -14,14 +14,15 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Over so many edges is looked, where they lie in the worst order. */
-#define SWEEPS 16
+/* Nanoseconds: what is less is no change, as around a ring there is no end. */
+#define FINE 0.01
 
 /* Lines are flat: so many steps come as near as a double can tell. */
 #define STEPS 8
 
 typedef struct range {
     double from, to;
+    uint32_t changed; /* of a counter: in which sweep */
 } range;
 
 /* Of the outermost line at x. */
@@ -61,7 +62,7 @@ static double outermost(const scopes__bounds *bounds, double x, double slack)
 static range high_at(const scopes__edge *edge, double low, double slack)
 {
     return (range){low + outermost(&edge->below, low, slack),
-                   low + outermost(&edge->above, low, slack)};
+                   low + outermost(&edge->above, low, slack), 0};
 }
 
 /* By steps, each of which is nearer by the slope. */
@@ -78,14 +79,14 @@ static range low_at(const scopes__edge *edge, double high, double slack)
 {
     return (range){
         edge->above.count ? low_by(&edge->above, high, slack) : -INFINITY,
-        edge->below.count ? low_by(&edge->below, high, slack) : INFINITY};
+        edge->below.count ? low_by(&edge->below, high, slack) : INFINITY, 0};
 }
 
 /* Of the other end of an edge, when the counter at the one end is within a
  * range; `low` says at which. */
 static range passed(const scopes__edge *edge, bool low, range at, double slack)
 {
-    range r = {-INFINITY, INFINITY};
+    range r = {-INFINITY, INFINITY, 0};
     const scopes__corridor *corridor = &edge->corridor;
     void (*both)(const scopes__corridor *, double, double *, double *) =
         low ? scopes__corridor_high : scopes__corridor_low;
@@ -107,40 +108,48 @@ static range passed(const scopes__edge *edge, bool low, range at, double slack)
 }
 
 /* False when it was within the other one. */
-static bool narrow(range *r, range by)
+static bool narrow(range *r, range by, uint32_t sweep)
 {
     range before = *r;
 
     r->from = fmax(r->from, by.from);
     r->to = fmin(r->to, by.to);
-    return r->from > before.from || r->to < before.to;
+    if (!(r->from > before.from + FINE) && !(r->to < before.to - FINE))
+        return false;
+    r->changed = sweep;
+    return true;
 }
 
-static bool sweep(const scopes__graph *graph, range *at, double slack)
+/* Over edges at an end of which something has changed since the last one. */
+static bool sweep(const scopes__graph *graph, range *at, double slack,
+                  uint32_t number)
 {
     bool changed = false;
 
     for (uint32_t i = 0; i < graph->edges_all; i++) {
         const scopes__edge *edge = &graph->edges[i];
         range *low = &at[edge->low], *high = &at[edge->high];
-        changed |= narrow(high, passed(edge, true, *low, slack));
-        changed |= narrow(low, passed(edge, false, *high, slack));
+        if (low->changed + 1 >= number)
+            changed |= narrow(high, passed(edge, true, *low, slack), number);
+        if (high->changed + 1 >= number)
+            changed |= narrow(low, passed(edge, false, *high, slack), number);
     }
     return changed;
 }
 
+/* Where edges lie in the worst order, a sweep goes over one of them. */
 void scopes__one_way_at_root(const scopes__graph *graph, uint32_t counter,
                              uint32_t reference, double x, double slack,
                              double *from, double *to)
 {
     range *at = malloc((graph->counter_count + 1u) * sizeof(*at));
-    range unknown = {-INFINITY, INFINITY}, found = unknown;
+    range unknown = {-INFINITY, INFINITY, 0}, found = unknown;
     bool changed = at != NULL;
 
     for (uint32_t i = 0; at && i < graph->counter_count; i++)
-        at[i] = i == counter ? (range){x, x} : unknown;
-    for (int i = 0; i < SWEEPS && changed; i++)
-        changed = sweep(graph, at, slack);
+        at[i] = i == counter ? (range){x, x, 1} : unknown;
+    for (uint32_t i = 0; i < graph->counter_count && changed; i++)
+        changed = sweep(graph, at, slack, i + 2);
     if (at && at[reference].from <= at[reference].to)
         found = at[reference];
     free(at);

@@ -6,7 +6,9 @@
  * whose processes have been recorded: who imports a trace does not know when in
  * its call a message was stamped.
  *
- * It takes 16 bytes for each message, and time that is linear in their number.
+ * It takes 16 bytes for each message, and up to 130 for each communicator,
+ * sender, receiver and tag that differ, after some 80 for each message while
+ * they are put in order; and time that is linear in their number, but for that.
  *
  * Threads:   one. */
 #ifndef SCOPES_MESSAGE_TICKS_H

@@ -31,12 +31,14 @@ typedef struct channel {
     uint32_t from; /* PATHS_NONE: anybody */
     uint32_t to;
     uint32_t posted_by; /* PATHS_NONE: the thread whose tuple it is */
+    bool is_apart;      /* the process at an end of it has recorded nothing */
 } channel;
 
 /* The channels of a process, by id. */
 typedef struct channels {
     channel *items;
     size_t count;
+    bool has_gaps; /* it could not write all of its ends, or some are damaged */
 } channels;
 
 typedef struct ends {
@@ -46,8 +48,6 @@ typedef struct ends {
     size_t at, count;
     uint64_t until; /* tuple; when it was opened there were no more */
     bool is_bounded;
-    bool has_gaps;  /* the process could not write all of them, or some are
-                       damaged */
     uint32_t given; /* how many ends that are right */
     uint32_t
         *numbers; /* by those: the ordinals; NULL: as they say themselves */
@@ -132,6 +132,19 @@ static bool from_parse(const scopes_messages *m,
            thread_parse(m, defined, "from", out);
 }
 
+/* Is it the first thread of a process that has none? */
+static bool is_missing(const scopes_messages *m,
+                       const eventspace_definition *defined, const char *key)
+{
+    const char *text = eventspace_definition_get(defined, key);
+    uint64_t number;
+
+    return text && !paths_parse_number(text, &number) &&
+           number < eventspace_run_process_count(m->run) &&
+           (number >= m->topology->thread_count ||
+            m->topology->threads[number] == PATHS_NONE);
+}
+
 static int channel_take(scopes_messages *m, size_t process,
                         const eventspace_definition *defined)
 {
@@ -142,8 +155,9 @@ static int channel_take(scopes_messages *m, size_t process,
     channel *more;
     int err;
 
-    if (!from_parse(m, defined, &c.from) ||
-        !thread_parse(m, defined, "to", &c.to))
+    c.is_apart = is_missing(m, defined, "from") || is_missing(m, defined, "to");
+    if (!c.is_apart && (!from_parse(m, defined, &c.from) ||
+                        !thread_parse(m, defined, "to", &c.to)))
         return 0; /* its ends are damaged */
     if (!thread_parse(m, defined, "posted_by", &c.posted_by))
         c.posted_by = PATHS_NONE;
@@ -201,7 +215,7 @@ static int thread_look(scopes_messages *m, uint32_t thread)
         return 0;
     }
     pastset_element_ledger(e->element, &ledger);
-    e->has_gaps = ledger.refused > 0;
+    m->processes[process].has_gaps |= ledger.refused > 0;
     e->until = ledger.written;
     e->block = calloc(BLOCK, sizeof(*e->block));
     return e->block ? 0 : no_memory();
@@ -271,8 +285,9 @@ static int compare_channels(const void *left, const void *right)
 }
 
 /* The next tuple; NULL: there is none. */
-static const eventspace_message *tuple_next(scopes_messages *m, ends *e)
+static const eventspace_message *tuple_next(scopes_messages *m, uint32_t thread)
 {
+    ends *e = &m->threads[thread];
     int err = 0;
 
     if (!e->element)
@@ -283,7 +298,7 @@ static const eventspace_message *tuple_next(scopes_messages *m, ends *e)
         err = pastset_read_many(e->element, &e->cursor, e->block, BLOCK,
                                 &e->count);
         m->damaged += e->cursor.lost - lost;
-        e->has_gaps |= e->cursor.lost != lost;
+        m->processes[process_of(m, thread)].has_gaps |= e->cursor.lost != lost;
     }
     if (e->at == e->count ||
         (e->is_bounded && e->cursor.next - (e->count - e->at) >= e->until))
@@ -298,13 +313,24 @@ static bool has_begun(uint16_t kind)
            kind == EVENTSPACE_MESSAGE_WITHDRAWN;
 }
 
+/* NULL: its process has none of them. */
+static const channel *channel_of(const scopes_messages *m, uint32_t thread,
+                                 const eventspace_message *tuple)
+{
+    const channels *own = &m->processes[process_of(m, thread)];
+    const channel wanted = {.id = tuple->channel};
+
+    return own->count ? bsearch(&wanted, own->items, own->count, sizeof(wanted),
+                                compare_channels)
+                      : NULL;
+}
+
 /* False: it is none that this thread can have. */
 static bool end_make(const scopes_messages *m, uint32_t thread,
-                     const eventspace_message *tuple, scopes_message_end *out)
+                     const channel *c, const eventspace_message *tuple,
+                     scopes_message_end *out)
 {
     uint32_t process = process_of(m, thread);
-    const channels *own = &m->processes[process];
-    const channel wanted = {.id = tuple->channel}, *c = NULL;
     const eventspace_definition *operation =
         eventspace_run_own_of(m->run, process, tuple->operation);
     uint16_t kind = tuple->kind & (uint16_t) ~(EVENTSPACE_MESSAGE_COUNTED |
@@ -313,9 +339,6 @@ static bool end_make(const scopes_messages *m, uint32_t thread,
                        kind == EVENTSPACE_MESSAGE_POSTED ||
                        kind == EVENTSPACE_MESSAGE_WITHDRAWN;
 
-    if (own->count)
-        c = bsearch(&wanted, own->items, own->count, sizeof(wanted),
-                    compare_channels);
     if (!c || kind >= EVENTSPACE_MESSAGE_KINDS ||
         (c->from == PATHS_NONE && !has_begun(kind)) ||
         process_of(m, is_received ? c->to : c->from) != process)
@@ -357,13 +380,16 @@ bool scopes__messages_next(scopes_messages *m, uint32_t thread,
     ends *e = &m->threads[thread];
     const eventspace_message *tuple;
 
-    while ((tuple = tuple_next(m, e))) {
-        if (end_make(m, thread, tuple, out)) {
+    while ((tuple = tuple_next(m, thread))) {
+        const channel *c = channel_of(m, thread, tuple);
+        if (c && c->is_apart)
+            continue;
+        if (end_make(m, thread, c, tuple, out)) {
             number_give(e, out);
             return true;
         }
         m->damaged++;
-        e->has_gaps = true;
+        m->processes[process_of(m, thread)].has_gaps = true;
     }
     return false;
 }
@@ -381,10 +407,7 @@ bool scopes__messages_has_gaps(const scopes_messages *m, uint32_t thread)
 {
     uint32_t process = process_of(m, thread);
 
-    for (uint32_t i = 0; i < m->topology->thread_count; i++)
-        if (m->threads[i].has_gaps && process_of(m, i) == process)
-            return true;
-    return false;
+    return process != PATHS_NONE && m->processes[process].has_gaps;
 }
 
 /* `numbers[0]` says how many follow. */

@@ -52,7 +52,8 @@ void scopes_messages_close(scopes_messages *messages);
 
 /* The next end of a thread whose call was recorded, in the order of its calls;
  * false: there are no more. What a damaged file has of channels that nobody has
- * defined, or that are another thread's, is counted and left out. */
+ * defined, or that are another thread's, is counted and left out; what was sent
+ * to or received from a process that has recorded nothing is left out. */
 bool scopes_messages_next(scopes_messages *messages, uint32_t thread,
                           scopes_message_end *out);
 

@@ -291,6 +291,126 @@ static void too_long_later(void)
     }
 }
 
+/* The same, by one that is started again. */
+static void too_long_again(void)
+{
+    int big[64] = {0}, in;
+    MPI_Request q;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 0) {
+        big[0] = number++;
+        MPI_Send(big, 64, MPI_INT, 1, TAG, MPI_COMM_WORLD);
+        note_sent(1, TAG, big[0]);
+        send(TAG);
+    }
+    if (rank != 1)
+        return;
+    MPI_Recv_init(&in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q);
+    MPI_Start(&q);
+    if (MPI_Wait(&q, MPI_STATUS_IGNORE) == MPI_SUCCESS)
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    if (q == MPI_REQUEST_NULL) /* one of the libraries frees it */
+        MPI_Recv_init(&in, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q);
+    MPI_Start(&q);
+    wait_for(&q, &in);
+    MPI_Request_free(&q);
+}
+
+/* Messages that were found, and whose receives fail at first. */
+static void wrong_matched(void)
+{
+    MPI_Message message;
+    MPI_Status status;
+    MPI_Request q;
+    int in;
+
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 4 && rank == 0; i++)
+        send(TAG);
+    for (int i = 0; i < 2 && rank == 1; i++) {
+        MPI_Mprobe(0, TAG, MPI_COMM_WORLD, &message, &status);
+        if (MPI_Imrecv(&in, -1, MPI_INT, &message, &q) == MPI_SUCCESS ||
+            MPI_Mrecv(&in, -1, MPI_INT, &message, &status) == MPI_SUCCESS)
+            MPI_Abort(MPI_COMM_WORLD, 2);
+        if (i) {
+            MPI_Imrecv(&in, 1, MPI_INT, &message, &q);
+            wait_for(&q, &in);
+        } else {
+            MPI_Mrecv(&in, 1, MPI_INT, &message, &status);
+            note_received(0, TAG, in);
+        }
+        receive_as(MPI_COMM_WORLD, 0, 0, TAG);
+    }
+}
+
+static int wait_in_call(MPI_Comm comm, int key, void *request, void *state)
+{
+    (void)comm;
+    (void)key;
+    (void)state;
+    return MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+/* Requests that end in a call that MPI makes: these are not recorded, and the
+ * next ones are given their handles. */
+static void within(void)
+{
+    int key, in[2];
+    MPI_Comm comm;
+    MPI_Request q[2];
+
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, wait_in_call, &key, NULL);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+        if (rank == 0) {
+            send(TAG);
+            send(TAG);
+        }
+        if (rank == 1) {
+            MPI_Irecv(&in[0], 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q[0]);
+            MPI_Comm_set_attr(comm, key, &q[0]);
+        }
+        MPI_Comm_free(&comm);
+        if (rank == 1) {
+            MPI_Irecv(&in[1], 1, MPI_INT, 0, TAG, MPI_COMM_WORLD, &q[1]);
+            wait_for(&q[1], &in[1]);
+        }
+    }
+}
+
+static int free_in_call(MPI_Comm comm, int key, void *inner, void *state)
+{
+    (void)comm;
+    (void)key;
+    (void)state;
+    return MPI_Comm_free(inner);
+}
+
+/* The same of a communicator, which only two of three have used. */
+static void freed_within(void)
+{
+    int key;
+    MPI_Comm inner, after;
+
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, free_in_call, &key, NULL);
+    for (int i = 0; i < 3; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &inner);
+        if (rank == 0)
+            send_as(inner, 2, 2, TAG);
+        if (rank == 2)
+            receive_as(inner, 0, 0, TAG);
+        MPI_Comm_set_attr(MPI_COMM_WORLD, key, &inner);
+        MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
+        MPI_Comm_dup(MPI_COMM_WORLD, &after);
+        if (rank == 0)
+            send_as(after, 1, 1, TAG);
+        if (rank == 1)
+            receive_as(after, 0, 0, TAG);
+    }
+}
+
 /* Receives that are cancelled, and that nobody waits for. */
 static void cancelled_freed(void)
 {
@@ -483,6 +603,10 @@ static const struct {
             WAY(threads),
             WAY(too_long),
             WAY(too_long_later),
+            WAY(too_long_again),
+            WAY(wrong_matched),
+            WAY(within),
+            WAY(freed_within),
             WAY(cancelled_freed),
             WAY(freed),
             WAY(quiet),

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "eventspace/register_collectors.h"
+#include "scopes/clocks/clock_internal.h"
 #include "tests/scopes/clocks/clock_world.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
@@ -346,6 +347,32 @@ Test(clock, without_exchanges_is_that_of_the_wall)
     check_causality(clocks); /* between 2 and 3 too */
     scopes_clocks_destroy(clocks);
     world_end(&w);
+}
+
+/* Messages go from each to the next one; edges lie in no order. */
+Test(clock, at_the_end_of_a_long_line_is_bounded_from_one_side)
+{
+    enum { COUNT = 102, EDGES = COUNT - 1, STEP = 37 };
+    scopes__counter counters[COUNT] = {0};
+    scopes__edge edges[EDGES] = {0};
+    scopes__point point = {0, 10};
+    scopes__graph graph = {.counters = counters,
+                           .counter_count = COUNT,
+                           .edges = edges,
+                           .edges_all = EDGES};
+    double from, to;
+
+    for (uint32_t i = 0; i < EDGES; i++)
+        edges[i * STEP % EDGES] = (scopes__edge){
+            .low = i,
+            .high = i + 1,
+            .above = {.above = true, .points = &point, .count = 1}};
+    scopes__one_way_at_root(&graph, COUNT - 1, 0, 0, 0, &from, &to);
+    cr_expect_float_eq(from, -10 * EDGES, 2 * EDGES, "%g", from);
+    cr_expect_eq(to, INFINITY);
+    scopes__one_way_at_root(&graph, 0, COUNT - 1, 0, 0, &from, &to);
+    cr_expect_eq(from, -INFINITY);
+    cr_expect_float_eq(to, 10 * EDGES, 2 * EDGES, "%g", to);
 }
 
 Test(clock, of_a_process_that_never_came_up_is_not_known)
