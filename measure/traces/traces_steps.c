@@ -5,7 +5,7 @@
  * message, the time between the collectors on both sides; after it was
  * released, the time until it came up. As far as a processor was needed for
  * that it is COMPUTE, the rest is SLEEP, which stands right behind the RECEIVE
- * (predict_profile_set_wire looks for it there). */
+ * (predict_profile_set_wires looks for it there). */
 #include "measure/traces/traces_internal.h"
 
 #include <stdlib.h>

@@ -152,19 +152,6 @@ int64_t predict_profile_add_actor(predict_profile *profile, uint32_t node,
                                   int64_t start_ns);
 int64_t predict_profile_add_step(predict_profile *profile, predict_step step);
 
-/* Sets L, B and flow of a link (its index). Of profiles whose source is not
- * "traces" that is all. Steps from traces hold all the time that messages took,
- * as long as L and B are not known and the replay lets messages arrive at once.
- * From now on it lets them take L + size/B: so much of it as their receivers
- * waited for is taken out of the steps, and where there was less, out of those
- * of the messages that follow, so that a replay under the same conditions takes
- * as long as before. (Where L and B are
- * set without this, messages take their time twice in a replay.)
- * Errors: PASTSET_EINVAL, PASTSET_ENOMEM. */
-int predict_profile_set_wire(predict_profile *profile, uint32_t link,
-                             double latency_s, double bandwidth,
-                             predict_flow flow);
-
 /* What a link is set to. */
 typedef struct predict_setting {
     bool is_set; /* else it stays as it is */
@@ -172,8 +159,15 @@ typedef struct predict_setting {
     predict_flow flow;
 } predict_setting;
 
-/* The same of several links at once (`settings`: by link), in the time that one
- * takes. After an error all are as they were. */
+/* Sets L, B and flow of links (`settings`: by link), in the time that one link
+ * takes. Of profiles whose source is not "traces" that is all. Steps from
+ * traces hold all the time that messages took, as long as L and B are not known
+ * and the replay lets messages arrive at once. From now on it lets them take L
+ * + size/B: so much of it as their receivers waited for is taken out of the
+ * steps, and where there was less, out of those of the messages that follow, so
+ * that a replay under the same conditions takes as long as before. (Where L and
+ * B are set without this, messages take their time twice in a replay.)
+ * Errors: PASTSET_EINVAL, PASTSET_ENOMEM; all links are as they were then. */
 int predict_profile_set_wires(predict_profile *profile,
                               const predict_setting *settings);
 

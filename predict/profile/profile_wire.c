@@ -169,21 +169,3 @@ int predict_profile_set_wires(predict_profile *profile,
     }
     return err;
 }
-
-int predict_profile_set_wire(predict_profile *profile, uint32_t link,
-                             double latency_s, double bandwidth,
-                             predict_flow flow)
-{
-    predict_setting *settings;
-    int err;
-
-    if (link >= profile->link_count)
-        return pastset_fail(PASTSET_EINVAL, "there is no link %u", link);
-    settings = calloc(profile->link_count, sizeof(*settings));
-    if (!settings)
-        return pastset_no_memory("for %zu links", profile->link_count);
-    settings[link] = (predict_setting){true, latency_s, bandwidth, flow};
-    err = predict_profile_set_wires(profile, settings);
-    free(settings);
-    return err;
-}

@@ -9,6 +9,7 @@
 
 #include "predict/replay/replay.h"
 #include "tests/measure/planted_ranks.h"
+#include "tests/measure/set_wire.h"
 #include "tests/support/check.h"
 #include "tests/support/memory.h"
 #include "tests/support/scratch.h"
@@ -62,9 +63,7 @@ static void profile_make(void)
 static void wires_set(double latency_us)
 {
     for (uint32_t i = 0; i < profile->link_count; i++)
-        check_status(predict_profile_set_wire(profile, i, latency_us * 1e-6,
-                                              1e15, NO_FLOW),
-                     0);
+        check_status(set_wire(profile, i, latency_us * 1e-6, 1e15, NO_FLOW), 0);
 }
 
 /* Of all links; below 0: as they are. Of one node; below 0: none. */

@@ -13,6 +13,7 @@
 #include "predict/replay/replay.h"
 #include "scopes/reading/snapshot.h"
 #include "tests/support/check.h"
+#include "tests/measure/set_wire.h"
 #include "tests/support/memory.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
@@ -310,14 +311,14 @@ Test(traces, a_link_that_is_set_takes_its_time_out_of_the_steps)
     profile_make(NULL, NULL);
     alone_s = replay((condition){0});
     /* Less than any message takes. */
-    check_status(predict_profile_set_wire(profile, 0, 1e-7, 1e9, NO_FLOW), 0);
+    check_status(set_wire(profile, 0, 1e-7, 1e9, NO_FLOW), 0);
     cr_assert_float_eq(profile->links[0].latency_s, 1e-7, 1e-15);
     cr_assert_float_eq(profile->links[0].bandwidth, 1e9, 1);
     after_s = replay((condition){0});
     cr_expect(fabs(after_s - alone_s) < 2e-6, "%.9f and %.9f", alone_s,
               after_s);
     /* And once more, from there. */
-    check_status(predict_profile_set_wire(profile, 0, 2e-7, 1e9, NO_FLOW), 0);
+    check_status(set_wire(profile, 0, 2e-7, 1e9, NO_FLOW), 0);
     cr_expect(fabs(replay((condition){0}) - alone_s) < 2e-6);
 }
 
@@ -354,7 +355,7 @@ static void two_messages(const char *source)
 Test(traces, what_a_message_has_too_little_the_next_one_gives)
 {
     two_messages("traces");
-    check_status(predict_profile_set_wire(profile, 0, 30e-6, 5e6, NO_FLOW), 0);
+    check_status(set_wire(profile, 0, 30e-6, 5e6, NO_FLOW), 0);
     cr_expect_eq(profile->steps[1].ns, 0);
     cr_expect_eq(profile->steps[3].ns, 100000 - 50000 - 40000);
 }
@@ -365,7 +366,7 @@ Test(traces, what_messages_wait_for_one_another_is_taken_out)
     two_messages("traces");
     profile->steps[1].ns = 5000000;
     profile->steps[3].ns = 5000000;
-    check_status(predict_profile_set_wire(profile, 0, 0, 5e4, NO_FLOW), 0);
+    check_status(set_wire(profile, 0, 0, 5e4, NO_FLOW), 0);
     cr_expect_eq(profile->steps[1].ns, 5000000 - 2000000);
     cr_expect_eq(profile->steps[3].ns, 5000000 - 2000000 - 1000000);
 }
@@ -373,7 +374,7 @@ Test(traces, what_messages_wait_for_one_another_is_taken_out)
 Test(traces, steps_of_other_sources_stay_when_a_link_is_set)
 {
     two_messages("packets");
-    check_status(predict_profile_set_wire(profile, 0, 30e-6, 5e6, NO_FLOW), 0);
+    check_status(set_wire(profile, 0, 30e-6, 5e6, NO_FLOW), 0);
     cr_expect_eq(profile->steps[1].ns, 10000);
     cr_expect_eq(profile->steps[3].ns, 100000);
     cr_expect_float_eq(profile->links[0].latency_s, 30e-6, 1e-12);
@@ -383,13 +384,9 @@ Test(traces, a_link_without_bandwidth_is_refused)
 {
     run_make("gsum", "2", "2", "all", NULL);
     profile_make(NULL, NULL);
-    check_status(predict_profile_set_wire(profile, 0, 1e-6, 0, NO_FLOW),
-                 PASTSET_EINVAL);
+    check_status(set_wire(profile, 0, 1e-6, 0, NO_FLOW), PASTSET_EINVAL);
     check_error("bandwidth");
-    check_status(predict_profile_set_wire(profile, 0, NAN, 1, NO_FLOW),
-                 PASTSET_EINVAL);
-    check_status(predict_profile_set_wire(profile, 1, 1e-6, 1, NO_FLOW),
-                 PASTSET_EINVAL);
+    check_status(set_wire(profile, 0, NAN, 1, NO_FLOW), PASTSET_EINVAL);
 }
 
 /* --- processor time --- */
