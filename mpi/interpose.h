@@ -51,6 +51,7 @@
 #pragma weak ompi_mpi_comm_self
 #pragma weak ompi_mpi_comm_world
 #pragma weak ompi_mpi_datatype_null
+#pragma weak ompi_message_null
 #pragma weak ompi_mpi_win_null
 #pragma weak ompi_request_null
 #endif
