@@ -73,17 +73,20 @@ static mpi_held *find(const shard *s, uint64_t key, const mpi_held *own)
     }
 }
 
-/* Whether it took an entry that was free. */
-static bool put(mpi_held *items, uint32_t mask, const mpi_held *held)
+/* Where one with this key is, or else belongs. */
+static mpi_held *entry_for(mpi_held *items, uint32_t mask, uint64_t key)
 {
-    uint32_t at = (uint32_t)mix(held->request) & mask;
-    bool was_free;
+    mpi_held *gone = NULL;
 
-    while (items[at].request && items[at].kind != MPI__NOTHING)
-        at = (at + 1) & mask;
-    was_free = !items[at].request;
-    items[at] = *held;
-    return was_free;
+    for (uint32_t at = (uint32_t)mix(key) & mask;; at = (at + 1) & mask) {
+        mpi_held *held = &items[at];
+        if (!held->request)
+            return gone ? gone : held;
+        if (held->kind == MPI__NOTHING)
+            gone = gone ? gone : held;
+        else if (held->request == key)
+            return held;
+    }
 }
 
 /* Entries that no search has to go past any more are free again: as long as
@@ -117,7 +120,7 @@ static bool grow(shard *s)
         return false;
     for (uint32_t i = 0; i <= s->mask; i++)
         if (s->items[i].kind != MPI__NOTHING)
-            put(more, mask, &s->items[i]);
+            *entry_for(more, mask, s->items[i].request) = s->items[i];
     if (s->items != s->first)
         free(s->items);
     s->items = more;
@@ -136,8 +139,9 @@ static uint32_t id_next(void)
     return now;
 }
 
-/* One of which nobody has seen the end, as it was in a call that MPI has made,
- * of a function for an attribute say: its handle is that of another one. */
+/* If there is one, nobody has seen its end, as it was in a call that MPI has
+ * made, of a function for an attribute say: its handle is that of another one
+ * now. What is free, or gone, is of kind MPI__NOTHING. */
 static void replace(mpi_held *old, const mpi_held *own)
 {
     if (old->kind == MPI__RECEIVE && old->is_active && !old->is_message)
@@ -147,17 +151,17 @@ static void replace(mpi_held *old, const mpi_held *own)
 
 void mpi__request_add(const mpi_held *held)
 {
-    mpi_held own = *held, *old;
+    mpi_held own = *held, *at;
     shard *s;
 
     own.id = id_next();
     own.request = key_of(held->request, held->is_message);
     s = shard_lock(own.request);
-    old = find(s, own.request, NULL);
-    if (old)
-        replace(old, &own);
-    else if (s->used < s->mask / 2 || grow(s))
-        s->used += put(s->items, s->mask, &own);
+    if (s->used < s->mask / 2 || grow(s)) {
+        at = entry_for(s->items, s->mask, own.request);
+        s->used += !at->request;
+        replace(at, &own);
+    }
     shard_unlock(s);
 }
 

@@ -107,7 +107,7 @@ static void waits_at(const mpi_call *call, const awaited *what, uint32_t flags)
         note.flags |= flags;
         eventspace_record_waiting(call->self->thread, &note);
     } else {
-        paths_executor_note note = note_of(call, what);
+        paths_executor_note note = note_at(call, what, place);
         note.flags |= flags;
         wait_alone(call, &note);
     }

@@ -127,6 +127,12 @@ void eventspace__record_longest(eventspace_recorded_thread *thread,
     pastset_append_store((slot) + offsetof(type, field), &(value),             \
                          sizeof(value))
 
+/* The slot of the next tuple; NULL: it takes the long way. */
+static inline unsigned char *eventspace__slot(pastset_appender *appender)
+{
+    return appender ? pastset_append_begin(appender) : NULL;
+}
+
 /* Writes an event of the thread that calls: 36 bytes and a store. `thread` of
  * it is filled in here. What there is no room for is counted.
  *
@@ -136,8 +142,7 @@ void eventspace__record_longest(eventspace_recorded_thread *thread,
 static inline void eventspace_record(eventspace_recorded_thread *thread,
                                      eventspace_trace *event)
 {
-    pastset_appender *appender = thread->events.appender;
-    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
+    unsigned char *slot = eventspace__slot(thread->events.appender);
     uint64_t ticks = event->end - event->start;
 
     event->thread = thread->number;
@@ -156,15 +161,14 @@ static inline void eventspace_record(eventspace_recorded_thread *thread,
     EVENTSPACE__STORE(slot, eventspace_trace, bytes, event->bytes);
     EVENTSPACE__STORE(slot, eventspace_trace, operation, event->operation);
     EVENTSPACE__STORE(slot, eventspace_trace, status, event->status);
-    pastset_append_end(appender);
+    pastset_append_end(thread->events.appender);
 }
 
 /* One end of a message of the thread that calls. */
 static inline void eventspace_record_message(eventspace_recorded_thread *thread,
                                              const eventspace_message *message)
 {
-    pastset_appender *appender = thread->messages.appender;
-    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
+    unsigned char *slot = eventspace__slot(thread->messages.appender);
 
     if (__builtin_expect(!slot, 0)) {
         eventspace_message copy = *message;
@@ -180,7 +184,7 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
     EVENTSPACE__STORE(slot, eventspace_message, tag, message->tag);
     EVENTSPACE__STORE(slot, eventspace_message, kind, message->kind);
     EVENTSPACE__STORE(slot, eventspace_message, status, message->status);
-    pastset_append_end(appender);
+    pastset_append_end(thread->messages.appender);
 }
 
 /* Says what the thread that calls is about to do, and may have to wait for: the
@@ -190,8 +194,7 @@ static inline void eventspace_record_message(eventspace_recorded_thread *thread,
 static inline void eventspace_record_waiting(eventspace_recorded_thread *thread,
                                              const paths_executor_note *note)
 {
-    unsigned char *slot =
-        thread->notes ? pastset_append_begin(thread->notes) : NULL;
+    unsigned char *slot = eventspace__slot(thread->notes);
     uint64_t at = note->at ? note->at : note->since;
     uint32_t sequence = thread->sequence + 1, peer = UINT32_MAX;
     uint32_t flags = note->flags | PATHS_NOTE_COLLECTOR;

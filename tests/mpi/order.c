@@ -380,6 +380,16 @@ static void within(void)
     }
 }
 
+/* A message from rank 0 to 1. */
+static void dup_and_use(MPI_Comm *made)
+{
+    MPI_Comm_dup(MPI_COMM_WORLD, made);
+    if (rank == 0)
+        send_as(*made, 1, 1, TAG);
+    if (rank == 1)
+        receive_as(*made, 0, 0, TAG);
+}
+
 static int free_in_call(MPI_Comm comm, int key, void *inner, void *state)
 {
     (void)comm;
@@ -403,11 +413,7 @@ static void freed_within(void)
             receive_as(inner, 0, 0, TAG);
         MPI_Comm_set_attr(MPI_COMM_WORLD, key, &inner);
         MPI_Comm_delete_attr(MPI_COMM_WORLD, key);
-        MPI_Comm_dup(MPI_COMM_WORLD, &after);
-        if (rank == 0)
-            send_as(after, 1, 1, TAG);
-        if (rank == 1)
-            receive_as(after, 0, 0, TAG);
+        dup_and_use(&after);
     }
 }
 
@@ -526,11 +532,7 @@ static void quiet_comms(void)
     switch_to(rank != 1);
     MPI_Comm_free(&one);
     switch_to(true);
-    MPI_Comm_dup(MPI_COMM_WORLD, &one);
-    if (rank == 0)
-        send_as(one, 1, 1, TAG);
-    if (rank == 1)
-        receive_as(one, 0, 0, TAG);
+    dup_and_use(&one);
 }
 
 /* Rank 0 with each of the others: the same tag and the same lowest rank. */
