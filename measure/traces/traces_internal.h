@@ -195,6 +195,10 @@ int64_t measure__traces_others_cpu(const traces *t, uint32_t process,
                                    uint32_t thread, int64_t from_ns,
                                    int64_t to_ns, int64_t max_ns);
 
+/* What a thread does after its last operation. */
+void measure__traces_finish(traces *t, uint32_t process, uint32_t thread,
+                            int64_t from_ns, int64_t wall_ns);
+
 /* All that the operation does from this collector on, for the actor that was
  * begun last. `thread` is PATHS_NONE unless that is the thread itself. */
 void measure__traces_pass(traces *t, uint32_t stream, uint32_t event,

@@ -178,17 +178,9 @@ static void begin(const ranks *r, const ranks_operation *first)
 
 static void finish(const ranks *r, const ranks_operation *last, int64_t wall_ns)
 {
-    traces *t = r->t;
-    int64_t cpu_ns;
-
-    if (!is_main(t, last) || wall_ns <= last->end_ns)
-        return;
-    cpu_ns = measure__traces_cpu(t, last->process, last->thread, last->end_ns,
-                                 wall_ns);
-    measure__traces_compute(t, cpu_ns);
-    /* What comes after the last of all is for nobody to wait for. */
-    if (last->end_ns >= t->last_ns)
-        measure__traces_sleep(t, wall_ns - last->end_ns - cpu_ns);
+    if (is_main(r->t, last))
+        measure__traces_finish(r->t, last->process, last->thread, last->end_ns,
+                               wall_ns);
 }
 
 static void add_thread(ranks *r, uint32_t thread, int64_t wall_ns)

@@ -129,6 +129,20 @@ int64_t measure__traces_others_cpu(const traces *t, uint32_t process,
     return ns < max_ns ? ns : max_ns;
 }
 
+void measure__traces_finish(traces *t, uint32_t process, uint32_t thread,
+                            int64_t from_ns, int64_t wall_ns)
+{
+    int64_t cpu_ns;
+
+    if (wall_ns <= from_ns)
+        return;
+    cpu_ns = measure__traces_cpu(t, process, thread, from_ns, wall_ns);
+    measure__traces_compute(t, cpu_ns);
+    /* What comes after the last of all is for nobody to wait for. */
+    if (from_ns >= t->last_ns)
+        measure__traces_sleep(t, wall_ns - from_ns - cpu_ns);
+}
+
 /* --- where it goes --- */
 
 /* The lowest event of the operation in this process. */

@@ -188,18 +188,9 @@ static void operate(timeline *line, size_t which)
 
 static void finish(timeline *line, int64_t wall_ns)
 {
-    traces *t = line->t;
-    int64_t cpu_ns;
-
     end_open(line, UINT64_MAX);
-    if (wall_ns <= line->now_ns)
-        return;
-    cpu_ns = measure__traces_cpu(t, line->process, line->thread, line->now_ns,
-                                 wall_ns);
-    measure__traces_compute(t, cpu_ns);
-    /* What comes after the last of all is for nobody to wait for. */
-    if (line->now_ns >= t->last_ns)
-        measure__traces_sleep(t, wall_ns - line->now_ns - cpu_ns);
+    measure__traces_finish(line->t, line->process, line->thread, line->now_ns,
+                           wall_ns);
 }
 
 static int add_thread(traces *t, uint32_t thread, int64_t wall_ns)
