@@ -122,6 +122,12 @@ typedef struct scopes__message_walk {
     void *context;
 } scopes__message_walk;
 
+static inline uint32_t scopes__process_of(const scopes_topology *topology,
+                                          uint32_t collector)
+{
+    return topology->map->nodes[topology->nodes[collector]].process;
+}
+
 /* Of the process `from` before of the process `to`. */
 static inline int scopes__message_before(const scopes__message_walk *walk,
                                          uint32_t from, uint64_t from_ticks,

@@ -48,11 +48,6 @@ typedef enum collective {
     HAS_ROOT,  /* which is the process of the element */
 } collective;
 
-static uint32_t process_of(const scopes_topology *topology, uint32_t collector)
-{
-    return topology->map->nodes[topology->nodes[collector]].process;
-}
-
 /* --- which collectives --- */
 
 /* Up to a space: behind it is where. */
@@ -91,8 +86,8 @@ static bool is_joined_directly(const scopes_topology *topology,
         if (id == PATHS_NONE || topology->hops[id].proxy != PATHS_NONE ||
             topology->hops[id].lower != PATHS_NONE)
             return false;
-        apart |= process_of(topology, id) !=
-                 process_of(topology, site->inputs.ids[0]);
+        apart |= scopes__process_of(topology, id) !=
+                 scopes__process_of(topology, site->inputs.ids[0]);
     }
     return apart && site->parent == PATHS_NONE;
 }
@@ -165,7 +160,8 @@ static int parties_make(meeting *m, const scopes_ids *ids)
         return scopes__no_room("for the collectives of a run");
     }
     for (uint32_t i = 0; i < ids->count; i++)
-        places[i] = (place){process_of(w->topology, ids->ids[i]), ids->ids[i]};
+        places[i] =
+            (place){scopes__process_of(w->topology, ids->ids[i]), ids->ids[i]};
     qsort(places, ids->count, sizeof(*places), by_process);
     for (uint32_t i = 1; i <= ids->count; i++) {
         if (i < ids->count && places[i].process == places[from].process)

@@ -74,11 +74,6 @@ static int channel_walk(const walk *w, const scopes_series *writes,
     return err;
 }
 
-static uint32_t process_of(const scopes_topology *topology, uint32_t collector)
-{
-    return topology->map->nodes[topology->nodes[collector]].process;
-}
-
 static bool is_direct(const scopes_topology *topology, uint32_t collector)
 {
     const scopes_hop *hop = &topology->hops[collector];
@@ -94,8 +89,8 @@ static bool is_channel(const scopes_topology *topology, uint32_t node)
 
     return lowest->count == 2 && is_direct(topology, lowest->ids[0]) &&
            is_direct(topology, lowest->ids[1]) &&
-           process_of(topology, lowest->ids[0]) !=
-               process_of(topology, lowest->ids[1]);
+           scopes__process_of(topology, lowest->ids[0]) !=
+               scopes__process_of(topology, lowest->ids[1]);
 }
 
 /* Do processes say of messages which they are? */
