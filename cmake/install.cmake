@@ -63,7 +63,8 @@ install(TARGETS ${layer_targets} EXPORT eventspaceTargets
 add_custom_target(installable DEPENDS eventspace_cli eventspace_sql
                                       ${interposers} ${applications} ${layer_targets})
 set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-info
-          eventspace-view eventspace-sql eventspace-export eventspace-diff
+          eventspace-advise eventspace-view eventspace-sql eventspace-export
+          eventspace-diff eventspace-whatif eventspace-serve
           eventspace-report eventspace-key
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
           eventspace-import eventspace-merge eventspace-pack eventspace-unpack

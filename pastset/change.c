@@ -88,6 +88,9 @@ static int memory_take(pastset_element *element)
         if (err)
             return refuse(element, err);
     }
+    while (element->touched < element->committed &&
+           element->appender.next >= element->touched)
+        pastset__element_touch(element);
     return 0;
 }
 

@@ -13,6 +13,12 @@
 #define GROW_MIN (64u << 10)
 #define GROW_MAX (4u << 20)
 
+/* Pages are touched before tuples are written there, more of them each time: a
+ * system call for 16 pages costs about as much as two faults, and of a page
+ * that is touched in vain no more is lost than there is in use. */
+#define TOUCH_MIN (4u << 10)
+#define TOUCH_MAX (64u << 10)
+
 /* Far beyond any space, and far from where sums of sizes overflow. */
 #define SLOT_BYTES_MAX (UINT64_MAX >> 8)
 
@@ -184,10 +190,14 @@ static int element_init(pastset_element *element, pastset_space *space,
     if (err)
         return err;
     element->prefault = options->prefault;
-    if (is_on_demand(options))
+    if (is_on_demand(options)) {
         err = pastset__element_grow(element);
-    else
-        element->committed = element->slots;
+        element->touched = TOUCH_MIN / element->stride_bytes + 1;
+        if (element->touched > element->committed)
+            element->touched = element->committed;
+    } else {
+        element->committed = element->touched = element->slots;
+    }
     if (!is_on_demand(options) && options->prefault)
         err = pastset__space_commit(space, offset,
                                     pastset__element_header_bytes() +
@@ -330,6 +340,22 @@ int pastset__element_grow(pastset_element *element)
     return 0;
 }
 
+void pastset__element_touch(pastset_element *element)
+{
+    uint64_t bytes = element->committed * element->stride_bytes;
+    uint64_t from = element->touched * element->stride_bytes;
+    uint64_t step = from < TOUCH_MIN   ? TOUCH_MIN
+                    : from > TOUCH_MAX ? TOUCH_MAX
+                                       : from;
+
+    step = round_up(step, element->stride_bytes);
+    if (bytes - from < step)
+        step = bytes - from;
+    pastset__space_touch(element->space, element->header->data_offset + from,
+                         step);
+    element->touched += step / element->stride_bytes;
+}
+
 void pastset__element_set_free(pastset_element *element)
 {
     uint64_t first = first_of(element->header);
@@ -339,8 +365,8 @@ void pastset__element_set_free(pastset_element *element)
         until = first + element->delta;
     if (element->policy == PASTSET_GROW)
         until = first + element->capacity;
-    if (element->committed < element->slots && element->committed < until)
-        until = element->committed;
+    if (element->touched < element->slots && element->touched < until)
+        until = element->touched;
     if (element->deleted || element->held)
         until = 0;
     /* Release: pairs with the acquire in pastset_append_begin(). */

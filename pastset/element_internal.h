@@ -136,6 +136,7 @@ struct pastset_element {
     pthread_mutex_t lock;
     uint64_t delta;          /* guarded by lock, as all below */
     uint64_t committed;      /* slots that have memory */
+    uint64_t touched;        /* and of which the pages are there */
     request_queue writers;   /* full: in the order they came */
     request_queue by_index;  /* reads, by `wanted`, lowest first */
     request_queue searching; /* observe, take, read_match: as they came */
@@ -151,6 +152,9 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
 /* Gives disk blocks to a range, and touches its pages if `prefault`. */
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                           bool prefault);
+/* Touches its pages, as far as there is memory for them. */
+void pastset__space_touch(pastset_space *space, uint64_t offset,
+                          uint64_t bytes);
 void *pastset__space_at(pastset_space *space, uint64_t offset);
 /* The reverse, and where the first element can be. */
 uint64_t pastset__space_offset(const pastset_space *space, const void *at);
@@ -188,6 +192,8 @@ void pastset__element_destroy(pastset_element *element);
 uint64_t pastset__element_header_bytes(void);
 /* On demand: gives memory to the next part of the slots. */
 int pastset__element_grow(pastset_element *element);
+/* Touches pages of more slots that have memory. */
+void pastset__element_touch(pastset_element *element);
 /* Recomputes appender.free_until; under the lock. */
 void pastset__element_set_free(pastset_element *element);
 /* Fails with PASTSET_EDELETED. */

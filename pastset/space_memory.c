@@ -81,11 +81,24 @@ uint64_t pastset__space_begin(const pastset_space *space)
     return space_begin(space->max_elements);
 }
 
+void pastset__space_touch(pastset_space *space, uint64_t offset, uint64_t bytes)
+{
+    unsigned char *begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
+    unsigned char *end = space->base + offset + bytes;
+
+#ifdef MADV_POPULATE_WRITE
+    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
+        return;
+#endif
+    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
+     * leaves what a neighbour may be writing there. */
+    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
+        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+}
+
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                           bool prefault)
 {
-    unsigned char *begin, *end;
-
     if (space->fd >= 0) {
         int error;
         do {
@@ -98,18 +111,8 @@ int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                 "elements smaller",
                 space->path, (unsigned long long)bytes, strerror(error));
     }
-    if (!prefault)
-        return 0;
-    begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
-    end = space->base + offset + bytes;
-#ifdef MADV_POPULATE_WRITE
-    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
-        return 0;
-#endif
-    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
-     * leaves what a neighbour may be writing there. */
-    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
-        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+    if (prefault)
+        pastset__space_touch(space, offset, bytes);
     return 0;
 }
 

@@ -20,6 +20,19 @@ pixels_colour pixels_mix(pixels_colour a, pixels_colour b, float share_of_b)
     };
 }
 
+void pixels_box(const pixels_canvas *canvas, pixels_area area,
+                pixels_colour colour)
+{
+    int right = area.left + area.width, end = area.top + area.height;
+
+    for (int y = area.top > 0 ? area.top : 0; y < end && y < canvas->height;
+         y++)
+        for (int x = area.left > 0 ? area.left : 0;
+             x < right && x < canvas->width; x++)
+            canvas->pixels[(size_t)y * (size_t)canvas->width + (size_t)x] =
+                colour;
+}
+
 float pixels_line_distance(float px, float py, const float line[4])
 {
     float dx = line[2] - line[0], dy = line[3] - line[1];

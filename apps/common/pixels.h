@@ -15,6 +15,15 @@ typedef struct pixels_canvas {
     int width, height;
 } pixels_canvas;
 
+/* Where in a picture something is drawn. */
+typedef struct pixels_area {
+    int left, top, width, height;
+} pixels_area;
+
+/* Fills an area; what is outside of the picture is cut. */
+void pixels_box(const pixels_canvas *canvas, pixels_area area,
+                pixels_colour colour);
+
 /* `a` with this share of `b` in it, from 0 to 1; what is outside is cut. */
 pixels_colour pixels_mix(pixels_colour a, pixels_colour b, float share_of_b);
 

@@ -60,6 +60,58 @@ static int threads_check(uint32_t rows, uint32_t threads)
                         threads, rows);
 }
 
+/* --- who has which rows --- */
+
+static int cut_refuse(const char *cut, uint32_t rows, uint32_t threads)
+{
+    return pastset_fail(PASTSET_EINVAL,
+                        "rows=%s: expected %" PRIu32
+                        " numbers with commas between them, the rows of each "
+                        "thread's strip from the top, which are at least 1 "
+                        "and together %" PRIu32,
+                        cut, threads, rows);
+}
+
+/* All of the cut is looked at, so that it is the same for all threads. */
+static int cut_share(const char *cut, uint32_t rows, uint32_t threads,
+                     uint32_t number, uint32_t *first, uint32_t *count)
+{
+    const char *at = cut;
+    uint64_t sum = 0;
+
+    for (uint32_t i = 0; i < threads; i++) {
+        char *end;
+        unsigned long has = strtoul(at, &end, 10);
+        bool goes_on = i + 1 < threads;
+        if (*at < '0' || *at > '9' || *end != (goes_on ? ',' : 0) || has < 1 ||
+            has > rows - sum)
+            return cut_refuse(cut, rows, threads);
+        if (i == number) {
+            *first = (uint32_t)sum;
+            *count = (uint32_t)has;
+        }
+        sum += has;
+        at = end + goes_on;
+    }
+    return sum == rows ? 0 : cut_refuse(cut, rows, threads);
+}
+
+int strips_share(const char *cut, uint32_t rows, uint32_t threads,
+                 uint32_t number, uint32_t *first, uint32_t *count)
+{
+    uint64_t begin, share;
+    int err = threads_check(rows, threads);
+
+    if (err)
+        return err;
+    if (cut)
+        return cut_share(cut, rows, threads, number, first, count);
+    program_share(rows, threads, number, &begin, &share);
+    *first = (uint32_t)begin;
+    *count = (uint32_t)share;
+    return 0;
+}
+
 /* --- the mapping --- */
 
 static void border_print(FILE *out, const char *name, uint32_t i,
@@ -131,21 +183,17 @@ static int border_open(paths_path **out, const strips *s, const char *name)
     return err;
 }
 
-int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values)
+int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values,
+                const char *cut)
 {
     uint32_t number = paths_thread_number(self);
     uint32_t threads = paths_thread_count(self);
-    uint64_t first, count;
-    int err = threads_check(rows, threads);
+    int err;
 
+    *s = (strips){.total = rows, .values = values, .self = self};
+    err = strips_share(cut, rows, threads, number, &s->first, &s->rows);
     if (err)
         return err;
-    program_share(rows, threads, number, &first, &count);
-    *s = (strips){.total = rows,
-                  .values = values,
-                  .first = (uint32_t)first,
-                  .rows = (uint32_t)count,
-                  .self = self};
     if (number > 0) {
         err = border_open(&s->to_above, s, "to_above");
         if (!err)

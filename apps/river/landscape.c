@@ -48,6 +48,19 @@ int river_make(river *r, const program_options *options)
                         options->size);
 }
 
+river river_coarse(const river *r)
+{
+    uint64_t steps = (uint64_t)r->steps * sizes[0].rows / r->rows;
+
+    return (river){
+        .columns = sizes[0].columns,
+        .rows = sizes[0].rows,
+        .steps = steps > 0 ? (uint32_t)steps : 1,
+        .metres = RIVER_WIDTH / sizes[0].columns,
+        .seed = r->seed,
+    };
+}
+
 /* --- noise --- */
 
 /* A number from -1 to 1 for each point with whole coordinates. */

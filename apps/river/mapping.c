@@ -6,15 +6,65 @@
  *
  *     step     the shortest time step that any strip needs
  *     water    the sum of all strips' water
- *     wet      how many cells of each strip are wet, at the start and the end
+ *     strips   what each thread has to tell of its strip at the end
  *
  * Each thread comes to them in the same order between the same exchanges of
  * borders, so nobody waits there for somebody who waits for him elsewhere. */
 #include "apps/river/river.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "apps/common/strips.h"
+#include "pastset/status.h"
+
+/* The cut that was asked for, which the caller frees; NULL: none was. */
+static int cut_make(char **out, const program_options *options, const river *r)
+{
+    const river_options *own = options->own;
+    uint32_t first, rows;
+    int err = 0;
+
+    *out = NULL;
+    if (own->balance && own->rows)
+        return pastset_fail(PASTSET_EINVAL,
+                            "--balanced and --rows: give only one of them");
+    if (own->balance)
+        return river_balance(out, r, options->threads);
+    if (own->rows) {
+        err = strips_share(own->rows, r->rows, options->threads, 0, &first,
+                           &rows);
+        *out = err ? NULL : strdup(own->rows);
+        if (!err && !*out)
+            err = pastset_no_memory("for the rows");
+    }
+    return err;
+}
+
+static int threads_print(FILE *out, const program_options *options,
+                         const river *r)
+{
+    program_options more = *options;
+    char *cut, *attributes;
+    int err = cut_make(&cut, options, r);
+
+    if (err || !cut) {
+        if (!err)
+            program_mapping_threads(out, options);
+        return err;
+    }
+    if (asprintf(&attributes, "%s, " RIVER_ROWS_ATTRIBUTE "=\"%s\"",
+                 options->attributes, cut) < 0) {
+        err = pastset_no_memory("for the rows");
+    } else {
+        more.attributes = attributes;
+        program_mapping_threads(out, &more);
+        free(attributes);
+    }
+    free(cut);
+    return err;
+}
 
 int river_mapping(const program_options *options, FILE *out)
 {
@@ -25,20 +75,22 @@ int river_mapping(const program_options *options, FILE *out)
     if (err)
         return err;
     program_mapping_begin(out, "river");
-    program_mapping_threads(out, options);
+    err = threads_print(out, options, &r);
+    if (err)
+        return err;
     err = strips_mapping(out, r.rows, r.columns * RIVER_CELL_VALUES, threads);
     if (err)
         return err;
     fprintf(out,
             "    step [kind=element, type=\"f64\"];\n"
             "    water [kind=element, type=\"f64\"];\n"
-            "    wet [kind=element, type=\"u64[%" PRIu32 "]\"];\n",
-            2 * threads);
+            "    strips [kind=element, type=\"u64[%zu]\"];\n",
+            RIVER_STRIP_VALUES * threads);
     for (uint32_t i = 0; i < threads; i++)
         fprintf(out,
                 "    t%" PRIu32 " -> step [use=min];\n"
                 "    t%" PRIu32 " -> water [use=sum];\n"
-                "    t%" PRIu32 " -> wet [use=gather];\n",
+                "    t%" PRIu32 " -> strips [use=gather];\n",
                 i, i, i);
     program_mapping_end(out);
     return 0;

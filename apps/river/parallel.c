@@ -5,10 +5,12 @@
  * thread above and to the one below, read theirs, agree on the time step, and
  * compute. Every 32 steps all sum up their water. Paths of a thread:
  *
- *     to_above, to_below, from_above, from_below, rows   see
- * apps/common/strips.h step     all-reduce, the minimum, once a step water
- * all-reduce, the sum, before the first step, after every 32nd and after the
- * last wet      all-gather, once at the end
+ *     to_above, to_below, from_above, from_below, rows
+ *              see apps/common/strips.h
+ *     step     all-reduce, the minimum, once a step
+ *     water    all-reduce, the sum, before the first step, after every 32nd
+ *              and after the last
+ *     strips   all-gather, once at the end
  *
  * Only water makes work: of each row the columns from the first to the last
  * wet cell are known, and only these, their neighbours, and the columns above
@@ -32,13 +34,14 @@ typedef struct span {
 typedef struct strip {
     river problem;
     strips links;
-    paths_path *step, *water, *wet;
+    paths_path *step, *water, *strips;
     uint32_t rows, columns;
     river_place *places;
     span *spans;       /* of each row: where its wet cells are */
     river_face *north; /* of the row that is computed, by column */
     double *border;    /* four rows as they are sent: first, last, theirs */
     double seconds;    /* the time step that this strip allows */
+    river_strip told;  /* to the others, at the end */
 } strip;
 
 /* --- the strip --- */
@@ -264,11 +267,14 @@ static int borders_exchange(strip *s)
     size_t values = s->links.values;
     double *first = s->border, *last = first + values;
     double *above = last + values, *below = above + values;
+    uint64_t begin;
     int err;
 
     cells_get(s, 1, first);
     cells_get(s, s->rows, last);
+    begin = program_now_ns();
     err = strips_exchange(&s->links, first, last, above, below);
+    s->told.communicating_ns += program_now_ns() - begin;
     if (!err && s->links.from_above)
         cells_set(s, 0, above);
     if (!err && s->links.from_below)
@@ -276,11 +282,19 @@ static int borders_exchange(strip *s)
     return err;
 }
 
-static int water_sum(const strip *s, double *out)
+/* Gives a number and gets the combined one. */
+static int combine(strip *s, paths_path *path, double mine, double *out)
 {
-    double mine = strip_water(s);
+    uint64_t begin = program_now_ns();
+    int err = paths_exchange(path, &mine, sizeof(mine), out, sizeof(*out));
 
-    return paths_exchange(s->water, &mine, sizeof(mine), out, sizeof(*out));
+    s->told.communicating_ns += program_now_ns() - begin;
+    return err;
+}
+
+static int water_sum(strip *s, double *out)
+{
+    return combine(s, s->water, strip_water(s), out);
 }
 
 static int step_run(strip *s, river_report *report)
@@ -289,8 +303,7 @@ static int step_run(strip *s, river_report *report)
     int err = borders_exchange(s);
 
     if (!err)
-        err = paths_exchange(s->step, &s->seconds, sizeof(s->seconds), &seconds,
-                             sizeof(seconds));
+        err = combine(s, s->step, s->seconds, &seconds);
     if (err)
         return err;
     strip_run(s, seconds);
@@ -300,6 +313,7 @@ static int step_run(strip *s, river_report *report)
 
 static int steps_run(strip *s, river_report *report)
 {
+    uint64_t begin = program_now_ns();
     int err = water_sum(s, &report->water_start);
 
     for (uint32_t step = 1; step <= s->problem.steps && !err; step++) {
@@ -313,6 +327,7 @@ static int steps_run(strip *s, river_report *report)
         if (err)
             pastset_fail_while(err, "step %u", (unsigned)step);
     }
+    s->told.computing_ns = program_now_ns() - begin - s->told.communicating_ns;
     return err;
 }
 
@@ -339,35 +354,50 @@ static int cells_collect(const strip *s, river_cell **all)
     return err;
 }
 
-/* All threads gather the wet cells of all strips. */
-static int wet_gather(const strip *s, const uint64_t mine[2], uint64_t *all)
+/* All threads gather what each tells of its strip. */
+static int strips_gather(const strip *s, river_strip *all)
 {
-    size_t bytes = 2 * sizeof(*mine);
+    size_t bytes = sizeof(s->told);
     uint32_t threads = paths_thread_count(s->links.self);
 
-    return paths_exchange(s->wet, mine, bytes, all, threads * bytes);
+    return paths_exchange(s->strips, &s->told, bytes, all, threads * bytes);
 }
 
 static int results_write(const strip *s, river_report *report,
-                         const uint64_t wet[2], const program_run *run)
+                         const program_run *run)
 {
-    uint64_t *all_wet = calloc(report->threads, 2 * sizeof(*all_wet));
+    river_strip *all = calloc(report->threads, sizeof(*all));
     river_cell *cells = NULL;
-    int err = all_wet ? wet_gather(s, wet, all_wet)
-                      : pastset_fail(PASTSET_ENOMEM, "no memory");
+    int err =
+        all ? strips_gather(s, all) : pastset_no_memory("for the results");
 
     if (!err)
         err = cells_collect(s, &cells);
-    report->wet = all_wet;
+    report->strips = all;
     report->cells = cells;
     if (!err && run->result)
         err = river_report_write(report, run->options, run->result);
     free(cells);
-    free(all_wet);
+    free(all);
     return err;
 }
 
 /* --- a thread --- */
+
+static int strip_open(strip *s, paths_thread *self)
+{
+    int err = strips_open(&s->links, self, s->problem.rows,
+                          s->problem.columns * RIVER_CELL_VALUES,
+                          paths_thread_attribute(self, RIVER_ROWS_ATTRIBUTE));
+
+    if (!err)
+        err = paths_open(&s->step, self, "step");
+    if (!err)
+        err = paths_open(&s->water, self, "water");
+    if (!err)
+        err = paths_open(&s->strips, self, "strips");
+    return err;
+}
 
 static int strip_make(strip *s, paths_thread *self,
                       const program_options *options)
@@ -375,21 +405,12 @@ static int strip_make(strip *s, paths_thread *self,
     int err = river_make(&s->problem, options);
     size_t places;
 
+    if (!err)
+        err = strip_open(s, self);
     if (err)
         return err;
-    err = strips_open(&s->links, self, s->problem.rows,
-                      s->problem.columns * RIVER_CELL_VALUES);
-    if (err)
-        return err;
-    err = paths_open(&s->step, self, "step");
-    if (err)
-        return err;
-    err = paths_open(&s->water, self, "water");
-    if (err)
-        return err;
-    err = paths_open(&s->wet, self, "wet");
-    if (err)
-        return err;
+    s->told.first = s->links.first;
+    s->told.rows = s->links.rows;
     s->rows = s->links.rows;
     s->columns = s->problem.columns;
     places = (size_t)(s->rows + 2) * s->columns;
@@ -410,16 +431,15 @@ int river_thread(paths_thread *self, void *argument)
     strip s = {.rows = 0};
     river_report report = {.problem = &s.problem,
                            .threads = paths_thread_count(self)};
-    uint64_t wet[2];
     int err = strip_make(&s, self, run->options);
 
     if (!err) {
-        wet[0] = strip_wet(&s);
+        s.told.wet_start = strip_wet(&s);
         err = steps_run(&s, &report);
-        wet[1] = strip_wet(&s);
+        s.told.wet_end = strip_wet(&s);
     }
     if (!err)
-        err = results_write(&s, &report, wet, run);
+        err = results_write(&s, &report, run);
     free(s.places);
     free(s.spans);
     free(s.north);

@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pastset/status.h"
 
@@ -20,10 +21,24 @@ static uint64_t depths_checksum(const river *r, const river_cell *cells)
     return hash;
 }
 
-/* The sum of the wet cells of all strips, and "3812 120 0 0". `at_end` is 0
- * or 1. */
-static int wet_put(const river_report *report, unsigned at_end,
-                   program_result *result)
+/* The numbers of strips; where `sum` is a name, also that of all together. */
+static const struct {
+    const char *name, *sum;
+    size_t at; /* in a river_strip */
+    uint64_t unit;
+} numbers[] = {
+    {"strips_rows", NULL, offsetof(river_strip, rows), 1},
+    {"strips_wet_start", "wet_start", offsetof(river_strip, wet_start), 1},
+    {"strips_wet_end", "wet_end", offsetof(river_strip, wet_end), 1},
+    {"strips_computing_ms", NULL, offsetof(river_strip, computing_ns), 1000000},
+    {"strips_communicating_ms", NULL, offsetof(river_strip, communicating_ns),
+     1000000},
+};
+#define NUMBERS (sizeof(numbers) / sizeof(numbers[0]))
+
+/* One number of all strips, "3812 120 0 0". */
+static int number_put(const river_report *report, size_t which,
+                      program_result *result)
 {
     uint64_t sum = 0;
     char *text = NULL;
@@ -33,14 +48,17 @@ static int wet_put(const river_report *report, unsigned at_end,
     if (!out)
         return pastset_no_memory("for the report");
     for (uint32_t i = 0; i < report->threads; i++) {
-        uint64_t wet = report->wet[2 * i + at_end];
-        fprintf(out, "%s%" PRIu64, i ? " " : "", wet);
-        sum += wet;
+        uint64_t value;
+        memcpy(&value, (const char *)&report->strips[i] + numbers[which].at,
+               sizeof(value));
+        fprintf(out, "%s%" PRIu64, i ? " " : "", value / numbers[which].unit);
+        sum += value;
     }
     if (fclose(out) != 0)
         return pastset_no_memory("for the report");
-    program_count(result, at_end ? "wet_end" : "wet_start", sum);
-    program_text(result, at_end ? "strips_wet_end" : "strips_wet_start", text);
+    if (numbers[which].sum)
+        program_count(result, numbers[which].sum, sum);
+    program_text(result, numbers[which].name, text);
     free(text);
     return 0;
 }
@@ -50,7 +68,7 @@ int river_report_write(const river_report *report,
 {
     const river *r = report->problem;
     char checksum[17];
-    int err;
+    int err = 0;
 
     snprintf(checksum, sizeof(checksum), "%016" PRIx64,
              depths_checksum(r, report->cells));
@@ -61,11 +79,10 @@ int river_report_write(const river_report *report,
     program_value(result, "water_start", report->water_start);
     program_value(result, "water_end", report->water_end);
     program_value(result, "water_lost_most", report->lost_max);
-    err = wet_put(report, 0, result);
-    if (!err)
-        err = wet_put(report, 1, result);
+    for (size_t i = 0; i < NUMBERS && !err; i++)
+        err = number_put(report, i, result);
     program_text(result, "checksum", checksum);
     if (!err && options->out)
-        err = river_picture_write(r, report->cells, options);
+        err = river_picture_write(report, options);
     return err;
 }

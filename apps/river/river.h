@@ -4,6 +4,7 @@
  *   water.c     what happens at a face between two cells, and to a cell
  *   landscape.c sizes, the bed, and where the water is at first
  *   single.c    the whole grid, plainly, in this process
+ *   balance.c   strips with equally much work
  *   parallel.c  the same as threads with a strip of rows each
  *   mapping.c   which threads use which elements
  *   picture.c   the river from above
@@ -18,6 +19,7 @@
 #ifndef RIVER_RIVER_H
 #define RIVER_RIVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -98,6 +100,9 @@ typedef struct river {
 /* The problem of these options. Errors: PASTSET_EINVAL. */
 int river_make(river *r, const program_options *options);
 
+/* The same valley for as long a time, in the coarsest cells there are. */
+river river_coarse(const river *r);
+
 /* The height of the bed, m, at a point so many km east and south of the
  * north-western corner; and in the middle of a cell. */
 double river_height(const river *r, double east, double south);
@@ -110,6 +115,38 @@ river_cell river_start(const river *r, uint32_t row, uint32_t column);
  * the largest difference there was, relatively. Errors: PASTSET_EAPP. */
 int river_water_check(double start, double now, double *lost_max);
 
+/* --- strips --- */
+
+/* The attribute of each thread in the map that says how many rows each strip
+ * has, as in strips_share; without it all have equally many. */
+#define RIVER_ROWS_ATTRIBUTE "rows"
+
+typedef struct river_options {
+    bool balance;     /* mapping: strips with equally much work */
+    const char *rows; /* mapping: this cut; NULL: none is given */
+} river_options;
+
+/* A cut of the valley into this many strips with equally much work, for
+ * strips_share; the caller frees it (balance.c). Errors: PASTSET_EINVAL (more
+ * threads than rows), PASTSET_ENOMEM. */
+int river_balance(char **out, const river *r, uint32_t threads);
+
+/* Computes all steps on the whole grid, and sums up in how many of them each
+ * cell of a row was wet: what there was to compute in it. `wet` has a number
+ * for each row (single.c). Errors: PASTSET_ENOMEM. */
+int river_rows_wet(const river *r, uint64_t *wet);
+
+/* What a thread tells of its strip at the end: all numbers are u64, as these
+ * are gathered in one tuple. Times are those of the steps, by its own clock. */
+typedef struct river_strip {
+    uint64_t first, rows;
+    uint64_t wet_start, wet_end; /* cells */
+    uint64_t computing_ns;       /* between operations */
+    uint64_t communicating_ns;   /* in operations */
+} river_strip;
+
+#define RIVER_STRIP_VALUES (sizeof(river_strip) / sizeof(uint64_t))
+
 /* --- results (report.c) --- */
 
 typedef struct river_report {
@@ -119,8 +156,7 @@ typedef struct river_report {
     double water_start, water_end; /* m3 */
     double lost_max;               /* of the checks, relatively */
     uint32_t threads;
-    const uint64_t *wet; /* cells at the start and at the end, two numbers for
-                            each thread's strip */
+    const river_strip *strips; /* one for each thread */
 } river_report;
 
 /* Puts the values into the result, and draws river.png if there is a directory
@@ -135,9 +171,10 @@ int river_single(const program_options *options, program_result *result);
 int river_thread(paths_thread *self, void *run); /* parallel.c */
 
 /* Draws the water over its bed into DIR/river.png: the bed as a map in relief,
- * light from the north-west, the water the bluer the deeper.
+ * light from the north-west, the water the bluer the deeper; and which thread
+ * computes which strip, and how long (apps/common/pixels_slices.h).
  * Errors: PASTSET_EIO, PASTSET_ENOMEM. */
-int river_picture_write(const river *r, const river_cell *cells,
+int river_picture_write(const river_report *report,
                         const program_options *options);
 
 #endif

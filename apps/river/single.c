@@ -99,13 +99,21 @@ static double water_sum(const grid *g)
     return sum * r->metres * r->metres;
 }
 
-static uint64_t wet_count(const grid *g)
+static uint64_t row_wet(const grid *g, uint32_t row)
 {
-    size_t count = (size_t)g->problem.rows * g->problem.columns;
     uint64_t wet = 0;
 
-    for (size_t i = 0; i < count; i++)
-        wet += g->places[i].cell.depth > RIVER_WET;
+    for (uint32_t column = 0; column < g->problem.columns; column++)
+        wet += place_at(g, row, column)->cell.depth > RIVER_WET;
+    return wet;
+}
+
+static uint64_t wet_count(const grid *g)
+{
+    uint64_t wet = 0;
+
+    for (uint32_t row = 0; row < g->problem.rows; row++)
+        wet += row_wet(g, row);
     return wet;
 }
 
@@ -146,29 +154,60 @@ static int report_write(const grid *g, river_report *report,
     return err;
 }
 
+static int grid_create(grid *g)
+{
+    size_t count = (size_t)g->problem.rows * g->problem.columns;
+
+    g->places = malloc(count * sizeof(*g->places));
+    g->after = malloc(count * sizeof(*g->after));
+    if (!g->places || !g->after)
+        return pastset_no_memory("for the cells");
+    grid_fill(g);
+    return 0;
+}
+
+static void grid_destroy(grid *g)
+{
+    free(g->places);
+    free(g->after);
+}
+
 int river_single(const program_options *options, program_result *result)
 {
     grid g = {.places = NULL};
-    uint64_t wet[2];
-    river_report report = {.problem = &g.problem, .threads = 1, .wet = wet};
+    river_strip all = {.first = 0};
+    river_report report = {.problem = &g.problem, .threads = 1, .strips = &all};
     int err = river_make(&g.problem, options);
-    size_t count = (size_t)g.problem.rows * g.problem.columns;
 
     if (err)
         return err;
-    g.places = malloc(count * sizeof(*g.places));
-    g.after = malloc(count * sizeof(*g.after));
-    if (!g.places || !g.after) {
-        err = pastset_no_memory("for the cells");
-    } else {
-        grid_fill(&g);
-        wet[0] = wet_count(&g);
+    all.rows = g.problem.rows;
+    err = grid_create(&g);
+    if (!err) {
+        all.wet_start = wet_count(&g);
+        all.computing_ns = program_now_ns();
         err = steps_run(&g, &report);
-        wet[1] = wet_count(&g);
+        all.computing_ns = program_now_ns() - all.computing_ns;
+        all.wet_end = wet_count(&g);
     }
     if (!err)
         err = report_write(&g, &report, options, result);
-    free(g.places);
-    free(g.after);
+    grid_destroy(&g);
+    return err;
+}
+
+int river_rows_wet(const river *r, uint64_t *wet)
+{
+    grid g = {.problem = *r};
+    int err = grid_create(&g);
+
+    for (uint32_t row = 0; row < r->rows; row++)
+        wet[row] = 0;
+    for (uint32_t step = 0; step < r->steps && !err; step++) {
+        for (uint32_t row = 0; row < r->rows; row++)
+            wet[row] += row_wet(&g, row);
+        step_run(&g, step_seconds(&g));
+    }
+    grid_destroy(&g);
     return err;
 }

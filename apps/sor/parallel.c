@@ -37,7 +37,8 @@ static int strip_make(strip *s, paths_thread *self,
     int err = sor_make(&s->problem, options);
 
     if (!err)
-        err = strips_open(&s->links, self, s->problem.n, s->problem.n + 2);
+        err =
+            strips_open(&s->links, self, s->problem.n, s->problem.n + 2, NULL);
     if (!err)
         err = paths_open(&s->residual, self, "residual");
     if (err)

@@ -93,7 +93,8 @@ int windtunnel_mapping(const windtunnel_options *options)
                             " threads: each needs at least one row",
                             options->threads, tunnel.height);
     lattice_share(&tunnel, options->threads, 0, &first, &max_rows);
-    result_bytes = lattice_result_bytes(&tunnel, max_rows);
+    result_bytes =
+        lattice_result_bytes(&tunnel, max_rows) + sizeof(windtunnel_times);
     if (result_bytes > PASTSET_TUPLE_BYTES)
         return pastset_fail(PASTSET_EINVAL,
                             "the result of a thread would have %zu bytes, but "

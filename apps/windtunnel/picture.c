@@ -401,13 +401,13 @@ static int field_fill(field *f)
 }
 
 /* Draws the flow, and puts its frame around it. */
-static int field_save(field *f, uint32_t threads, const char *file)
+static int field_save(field *f, const pixels_slices *slices, const char *file)
 {
     const picture__flow flow = {
         .whole = f->whole,
         .canvas = {f->pixels, f->width, f->height},
         .top_speed = f->top_speed,
-        .threads = threads,
+        .slices = slices,
     };
     pixels_canvas canvas;
     int err;
@@ -423,7 +423,7 @@ static int field_save(field *f, uint32_t threads, const char *file)
     return err;
 }
 
-int picture_write(const lattice_slice *whole, uint32_t threads,
+int picture_write(const lattice_slice *whole, const pixels_slices *slices,
                   const char *file)
 {
     field f;
@@ -438,7 +438,7 @@ int picture_write(const lattice_slice *whole, uint32_t threads,
     if (!err)
         err = field_fill(&f);
     if (!err)
-        err = field_save(&f, threads, file);
+        err = field_save(&f, slices, file);
     field_destroy(&f);
     return err;
 }

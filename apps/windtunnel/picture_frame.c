@@ -1,5 +1,5 @@
-/* picture_frame.c - what stands around the flow: above it a title, on its left
- * the names of the threads whose rows these are, and below it the scale.
+/* picture_frame.c - what stands around the flow: above it a title, on both
+ * sides whose rows these are and how long they took, and below it the scale.
  *
  * Colours are those of viridis, which grow evenly brighter, so that they also
  * tell the speeds to people who do not see all colours, and on grey paper. */
@@ -17,19 +17,16 @@
 
 #define EDGE 10         /* around everything */
 #define TITLE_HEIGHT 40 /* above the flow */
-#define NAMES_WIDTH 46  /* on its left, where there are several threads */
-#define SCALE_HEIGHT 76 /* below it */
+#define SCALE_HEIGHT 92 /* below it */
 #define BAR_WIDTH_MAX 600
 #define BAR_HEIGHT 16
 #define BAR_BELOW 14 /* the flow */
-#define TITLE_SIZE 13.0f
-#define NUMBER_SIZE 11.0f
-#define NAME_SIZE_MAX 10.0f
+#define TITLE_SIZE 14.0f
+#define NUMBER_SIZE 14.0f
 #define TICKS_APART 60 /* pixels, at least */
 
 static const pixels_colour ink = PICTURE__INK;
 static const pixels_colour white = {255, 255, 255};
-static const pixels_colour bands[2] = {{226, 230, 234}, {198, 205, 212}};
 
 typedef struct frame {
     const picture__flow *flow;
@@ -58,9 +55,7 @@ static pixels_colour *pixel(const frame *f, int x, int y)
 static void box_draw(const frame *f, int x, int y, int width, int height,
                      pixels_colour c)
 {
-    for (int j = y; j < y + height; j++)
-        for (int i = x; i < x + width; i++)
-            *pixel(f, i, j) = c;
+    pixels_box(&f->canvas, (pixels_area){x, y, width, height}, c);
 }
 
 /* --- the flow, and what it is --- */
@@ -89,63 +84,11 @@ static void title_draw(const frame *f)
              " samples), %" PRIu32 " x %" PRIu32 " sites, %" PRIu32 " thread%s",
              empty ? "in an empty tunnel" : "past a ", empty ? "" : obstacle,
              lattice_slice_steps(whole), lattice_samples(whole), tunnel->width,
-             tunnel->height, f->flow->threads,
-             f->flow->threads == 1 ? "" : "s");
+             tunnel->height, f->flow->slices->count,
+             f->flow->slices->count == 1 ? "" : "s");
     width = pixels_text_width(text, TITLE_SIZE);
     pixels_text(&f->canvas, (float)f->left, TITLE_HEIGHT - 14, text,
                 TITLE_SIZE * fminf(1, room / width), ink);
-}
-
-/* --- the slices --- */
-
-/* Where the slice of a thread begins; of the thread after the last, where the
- * last one ends. */
-static int slice_top(const frame *f, uint32_t thread)
-{
-    const lattice_tunnel *tunnel = lattice_slice_tunnel(f->flow->whole);
-    uint32_t first, rows;
-
-    if (thread == f->flow->threads)
-        return TITLE_HEIGHT + f->flow->canvas.height;
-    lattice_share(tunnel, f->flow->threads, thread, &first, &rows);
-    return TITLE_HEIGHT +
-           (int)((double)first * f->flow->canvas.height / tunnel->height);
-}
-
-static void name_draw(const frame *f, uint32_t thread, float size)
-{
-    int top = slice_top(f, thread), end = slice_top(f, thread + 1);
-    char name[16];
-
-    snprintf(name, sizeof(name), WINDTUNNEL_THREAD, thread);
-    pixels_text(&f->canvas, (float)f->left - 8 - pixels_text_width(name, size),
-                (float)(top + end) / 2 + size / 2, name, size, ink);
-}
-
-/* A band for each thread; where they are low not all of them have names. */
-static void slices_draw(const frame *f)
-{
-    uint32_t threads = f->flow->threads, named = 1;
-    float height = (float)f->flow->canvas.height / (float)threads;
-    float size = fminf(NAME_SIZE_MAX, fmaxf(height * 0.65f, 7));
-
-    if (threads < 2)
-        return;
-    while ((float)named * height < size * 1.4f)
-        named *= 2;
-    for (uint32_t i = 0; i < threads; i++) {
-        int top = slice_top(f, i);
-        box_draw(f, EDGE, top, NAMES_WIDTH - 4, slice_top(f, i + 1) - top,
-                 bands[i % 2]);
-    }
-    for (uint32_t i = 0; i < threads; i += named)
-        name_draw(f, i, size);
-    /* The bounds once more, at both ends of the flow itself. */
-    for (uint32_t i = 1; i < threads; i++) {
-        box_draw(f, f->left, slice_top(f, i), 8, 1, white);
-        box_draw(f, f->left + f->flow->canvas.width - 8, slice_top(f, i), 8, 1,
-                 white);
-    }
 }
 
 /* --- the scale --- */
@@ -184,21 +127,22 @@ static void scale_draw(const frame *f)
         char text[16];
         snprintf(text, sizeof(text), "%g", i * step);
         box_draw(f, x, top + BAR_HEIGHT, 1, 5, ink);
-        text_middle(f, x, top + BAR_HEIGHT + 20, text);
+        text_middle(f, x, top + BAR_HEIGHT + 22, text);
     }
-    text_middle(f, left + width / 2, top + BAR_HEIGHT + 40,
+    text_middle(f, left + width / 2, top + BAR_HEIGHT + 44,
                 "mean speed of the gas, sites per step");
 }
 
 int picture__frame(pixels_canvas *out, const picture__flow *flow)
 {
-    frame f = {
-        .flow = flow,
-        .left = EDGE + (flow->threads > 1 ? NAMES_WIDTH : 0),
-    };
+    const pixels_slices *slices = flow->slices;
+    frame f = {.flow = flow, .left = EDGE + pixels_slices_left(slices)};
+    int below = TITLE_HEIGHT + flow->canvas.height + SCALE_HEIGHT;
 
-    f.canvas.width = f.left + flow->canvas.width + EDGE;
-    f.canvas.height = TITLE_HEIGHT + flow->canvas.height + SCALE_HEIGHT;
+    f.canvas.width =
+        f.left + flow->canvas.width + pixels_slices_right(slices) + EDGE;
+    f.canvas.height =
+        below + pixels_slices_below(slices, f.canvas.width - 2 * EDGE);
     f.canvas.pixels = malloc((size_t)f.canvas.width * (size_t)f.canvas.height *
                              sizeof(pixels_colour));
     if (!f.canvas.pixels)
@@ -206,8 +150,11 @@ int picture__frame(pixels_canvas *out, const picture__flow *flow)
     box_draw(&f, 0, 0, f.canvas.width, f.canvas.height, white);
     flow_copy(&f);
     title_draw(&f);
-    slices_draw(&f);
     scale_draw(&f);
+    pixels_slices_draw(slices, &f.canvas,
+                       (pixels_area){f.left, TITLE_HEIGHT, flow->canvas.width,
+                                     flow->canvas.height});
+    pixels_slices_legend(slices, &f.canvas, EDGE, below);
     *out = f.canvas;
     return 0;
 }

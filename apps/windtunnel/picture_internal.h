@@ -4,6 +4,7 @@
 #define WINDTUNNEL_PICTURE_INTERNAL_H
 
 #include "apps/common/pixels.h"
+#include "apps/common/pixels_slices.h"
 #include "apps/windtunnel/lattice.h"
 
 #define PICTURE__INK                                                           \
@@ -16,7 +17,7 @@ typedef struct picture__flow {
     const lattice_slice *whole;
     pixels_canvas canvas;
     float top_speed; /* sites per step, at the end of the colours */
-    uint32_t threads;
+    const pixels_slices *slices;
 } picture__flow;
 
 /* The colour of a speed, as its share of the top speed. */

@@ -11,12 +11,17 @@
 #include "apps/windtunnel/picture.h"
 #include "pastset/status.h"
 
-double windtunnel_seconds(void)
+uint64_t windtunnel_now_ns(void)
 {
     struct timespec now;
 
     clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+double windtunnel_seconds(void)
+{
+    return (double)windtunnel_now_ns() * 1e-9;
 }
 
 /* FNV-1a, 64 bits. */
@@ -65,6 +70,22 @@ static uint64_t lattice_checksum(const lattice_slice *whole)
     return checksum(words, count * sizeof(*words));
 }
 
+/* A line for each thread. */
+static void slices_print(const windtunnel_report *report, FILE *file)
+{
+    fprintf(file, "  \"slices\": [");
+    for (uint32_t i = 0; i < report->threads; i++) {
+        const pixels_slice *slice = &report->slices[i];
+        fprintf(file,
+                "%s\n    {\"first\": %" PRIu64 ", \"rows\": %" PRIu64
+                ", \"computing_ns\": %" PRIu64
+                ", \"communicating_ns\": %" PRIu64 "}",
+                i ? "," : "", slice->first, slice->rows, slice->computing_ns,
+                slice->communicating_ns);
+    }
+    fprintf(file, "\n  ],\n");
+}
+
 static int json_write(const windtunnel_report *report, const char *name)
 {
     const lattice_tunnel *tunnel = lattice_slice_tunnel(report->whole);
@@ -84,14 +105,15 @@ static int json_write(const windtunnel_report *report, const char *name)
             "  \"threads\": %" PRIu32 ",\n"
             "  \"seconds\": %.3f,\n"
             "  \"particles_before\": %" PRIu64 ",\n"
-            "  \"particles_after\": %" PRIu64 ",\n"
-            "  \"checksum\": \"%016" PRIx64 "\"\n"
-            "}\n",
+            "  \"particles_after\": %" PRIu64 ",\n",
             tunnel->width, tunnel->height,
             lattice_obstacle_name(tunnel->obstacle), tunnel->seed,
             lattice_slice_steps(report->whole), lattice_samples(report->whole),
             report->threads, report->seconds, report->particles_before,
-            lattice_particles(report->whole), lattice_checksum(report->whole));
+            lattice_particles(report->whole));
+    slices_print(report, file);
+    fprintf(file, "  \"checksum\": \"%016" PRIx64 "\"\n}\n",
+            lattice_checksum(report->whole));
     written = !ferror(file);
     if (fclose(file) != 0 || !written)
         return pastset_fail(PASTSET_EIO, "%s: %s", name, strerror(errno));
@@ -128,6 +150,8 @@ static void summary_print(const windtunnel_report *report)
 int windtunnel_report_write(const windtunnel_report *report,
                             const windtunnel_options *options)
 {
+    const pixels_slices slices = {report->slices, report->threads,
+                                  lattice_slice_tunnel(report->whole)->height};
     char dump[PATH_MAX], picture[PATH_MAX], json[PATH_MAX];
     int err;
 
@@ -147,7 +171,7 @@ int windtunnel_report_write(const windtunnel_report *report,
     if (err)
         return err;
     if (lattice_samples(report->whole) > 0)
-        err = picture_write(report->whole, report->threads, picture);
+        err = picture_write(report->whole, &slices, picture);
     if (err)
         return err;
     err = particles_check(report);

@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "eventspace/eventspace.h"
 #include "paths/paths.h"
@@ -43,6 +44,7 @@ typedef struct worker {
     uint64_t *border; /* the row that is written or read */
     size_t border_bytes;
     double start_seconds;
+    windtunnel_times times;
 } worker;
 
 /* --- paths --- */
@@ -86,10 +88,16 @@ static int paths_open_all(worker *w)
 
 static int border_send(worker *w, const neighbour *n)
 {
+    uint64_t begin;
+    int err;
+
     if (!n->to)
         return 0;
     lattice_border_get(w->slice, n->side, w->border);
-    return paths_write(n->to, w->border, w->border_bytes);
+    begin = windtunnel_now_ns();
+    err = paths_write(n->to, w->border, w->border_bytes);
+    w->times.communicating_ns += windtunnel_now_ns() - begin;
+    return err;
 }
 
 /* The tuple of step s has index s, unless something dropped or took one. */
@@ -101,12 +109,14 @@ static int border_receive(worker *w, const neighbour *n)
         .bytes = w->border_bytes,
         .timeout_ms = PASTSET_FOREVER,
     };
-    uint64_t step = lattice_slice_steps(w->slice);
+    uint64_t step = lattice_slice_steps(w->slice), begin;
     int err;
 
     if (!n->from)
         return 0;
+    begin = windtunnel_now_ns();
     err = paths_call(n->from, &arguments);
+    w->times.communicating_ns += windtunnel_now_ns() - begin;
     if (err)
         return err;
     if (arguments.index != step)
@@ -144,6 +154,7 @@ static int steps_run(worker *w)
 {
     const windtunnel_options *options = w->shared->options;
     bool shows = paths_thread_number(w->self) == 0;
+    uint64_t begin = windtunnel_now_ns();
 
     w->start_seconds = windtunnel_seconds();
     while (lattice_slice_steps(w->slice) < options->steps) {
@@ -156,6 +167,8 @@ static int steps_run(worker *w)
         if (shows)
             windtunnel_progress(options, lattice_slice_steps(w->slice));
     }
+    w->times.computing_ns =
+        windtunnel_now_ns() - begin - w->times.communicating_ns;
     return 0;
 }
 
@@ -165,19 +178,37 @@ static int result_write(worker *w)
 {
     size_t bytes =
         lattice_result_bytes(&w->tunnel, lattice_slice_rows(w->slice));
-    void *tuple = malloc(bytes);
+    char *tuple = malloc(bytes + sizeof(w->times));
     int err;
 
     if (!tuple)
         return pastset_no_memory("for the result");
     lattice_result_pack(w->slice, tuple);
-    err = paths_write(w->results, tuple, bytes);
+    memcpy(tuple + bytes, &w->times, sizeof(w->times));
+    err = paths_write(w->results, tuple, bytes + sizeof(w->times));
     free(tuple);
     return err;
 }
 
-static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
-                       size_t capacity)
+/* The times behind a slice, and which rows that has. Returns what is wrong, as
+ * lattice_result_unpack does. */
+static const char *times_take(const worker *w, const char *tuple, size_t bytes,
+                              pixels_slice *slices)
+{
+    uint32_t count = paths_thread_count(w->self), first, rows;
+    windtunnel_times times;
+
+    memcpy(&times, tuple + bytes, sizeof(times));
+    if (times.thread >= count)
+        return "it is of a thread that there is not";
+    lattice_share(&w->tunnel, count, (uint32_t)times.thread, &first, &rows);
+    slices[times.thread] =
+        (pixels_slice){first, rows, times.computing_ns, times.communicating_ns};
+    return NULL;
+}
+
+static int result_read(const worker *w, paths_path *path, lattice_slice *whole,
+                       pixels_slice *slices, char *tuple, size_t capacity)
 {
     paths_arguments arguments = {
         .verb = PASTSET_OBSERVE,
@@ -190,7 +221,14 @@ static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
 
     if (err)
         return err;
-    problem = lattice_result_unpack(whole, tuple, arguments.bytes);
+    if (arguments.bytes < sizeof(windtunnel_times))
+        problem = "it is too short";
+    else
+        problem = lattice_result_unpack(
+            whole, tuple, arguments.bytes - sizeof(windtunnel_times));
+    if (!problem)
+        problem = times_take(
+            w, tuple, arguments.bytes - sizeof(windtunnel_times), slices);
     if (problem)
         return pastset_fail(
             PASTSET_EAPP, "%s: cannot use the result in tuple %" PRIu64 ": %s",
@@ -198,11 +236,11 @@ static int result_read(paths_path *path, lattice_slice *whole, void *tuple,
     return 0;
 }
 
-static int results_read(worker *w, lattice_slice *whole)
+static int results_read(worker *w, lattice_slice *whole, pixels_slice *slices)
 {
     paths_path *path;
     size_t capacity;
-    void *tuple;
+    char *tuple;
     int err = paths_open(&path, w->self, "all_results");
 
     if (err)
@@ -212,7 +250,7 @@ static int results_read(worker *w, lattice_slice *whole)
     if (!tuple)
         return pastset_no_memory("for the results");
     for (uint32_t i = 0; !err && i < paths_thread_count(w->self); i++)
-        err = result_read(path, whole, tuple, capacity);
+        err = result_read(w, path, whole, slices, tuple, capacity);
     free(tuple);
     return err;
 }
@@ -227,17 +265,23 @@ static int results_report(worker *w)
     };
     lattice_slice *whole =
         lattice_slice_create(&w->tunnel, 0, w->tunnel.height);
+    pixels_slice *slices = calloc(report.threads, sizeof(*slices));
     int err;
 
-    if (!whole)
-        return pastset_no_memory("for the tunnel");
+    if (!whole || !slices) {
+        err = pastset_no_memory("for the tunnel");
+        goto done;
+    }
     report.whole = whole;
+    report.slices = slices;
     report.particles_before = lattice_particles(whole);
-    err = results_read(w, whole);
+    err = results_read(w, whole, slices);
     report.seconds = windtunnel_seconds() - w->start_seconds;
     if (!err)
         err = windtunnel_report_write(&report, w->shared->options);
+done:
     lattice_slice_destroy(whole);
+    free(slices);
     return err;
 }
 
@@ -281,7 +325,9 @@ static int slice_make(worker *w)
 
 static int worker_run(paths_thread *self, void *argument)
 {
-    worker w = {.self = self, .shared = argument};
+    worker w = {.self = self,
+                .shared = argument,
+                .times.thread = paths_thread_number(self)};
     int err = tunnel_find(&w);
 
     if (err)

@@ -21,7 +21,9 @@ static void steps_run(lattice_slice *slice, const windtunnel_options *options)
 
 int windtunnel_single(const windtunnel_options *options)
 {
-    windtunnel_report report = {.threads = 1, .directory = options->out};
+    pixels_slice all = {.first = 0};
+    windtunnel_report report = {
+        .threads = 1, .slices = &all, .directory = options->out};
     lattice_tunnel tunnel;
     lattice_slice *slice;
     int err = windtunnel_tunnel(&tunnel, options, WINDTUNNEL_WIDTH,
@@ -40,6 +42,8 @@ int windtunnel_single(const windtunnel_options *options)
     report.seconds = -windtunnel_seconds();
     steps_run(slice, options);
     report.seconds += windtunnel_seconds();
+    all.rows = tunnel.height;
+    all.computing_ns = (uint64_t)(report.seconds * 1e9);
     err = windtunnel_report_write(&report, options);
     lattice_slice_destroy(slice);
     return err;

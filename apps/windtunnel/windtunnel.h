@@ -11,6 +11,7 @@
 #ifndef WINDTUNNEL_WINDTUNNEL_H
 #define WINDTUNNEL_WINDTUNNEL_H
 
+#include "apps/common/pixels_slices.h"
 #include "apps/windtunnel/lattice.h"
 
 typedef struct windtunnel_options {
@@ -55,16 +56,26 @@ void windtunnel_progress(const windtunnel_options *options, uint64_t steps);
 
 /* --- results --- */
 
+/* What a thread writes behind its slice into the tuple of its result. Times are
+ * those of the steps, by its own clock. */
+typedef struct windtunnel_times {
+    uint64_t thread;
+    uint64_t computing_ns;     /* between operations */
+    uint64_t communicating_ns; /* in operations */
+} windtunnel_times;
+
 typedef struct windtunnel_report {
     const lattice_slice *whole; /* all rows, after the last step */
     uint64_t particles_before;  /* before the first */
     uint32_t threads;
-    double seconds;        /* that all steps took */
-    const char *directory; /* of the files without a name */
+    const pixels_slice *slices; /* one for each thread */
+    double seconds;             /* that all steps took */
+    const char *directory;      /* of the files without a name */
 } windtunnel_report;
 
-/* Seconds of a clock that only goes forward. */
+/* Seconds and nanoseconds of a clock that only goes forward. */
 double windtunnel_seconds(void);
+uint64_t windtunnel_now_ns(void);
 
 /* Writes these files, and a line to standard output:
  *
@@ -72,8 +83,8 @@ double windtunnel_seconds(void);
  *                    64-bit words in native byte order: the directions
  *                    counter-clockwise from east, rest, obstacle
  *   flow.png         the mean flow, when there are samples
- *   windtunnel.json  sizes, steps, particles, and the FNV-1a checksum of the
- *                    bytes of lattice.bin
+ *   windtunnel.json  sizes, steps, particles, the FNV-1a checksum of the bytes
+ *                    of lattice.bin, and of each thread its rows and times
  *
  * Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EAPP (the number of particles
  * has changed; the files are there). */

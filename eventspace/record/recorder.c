@@ -377,8 +377,11 @@ static int notes_make(eventspace_recorder *r, eventspace_recorded_thread *t)
 {
     char name[32];
     pastset_element *element;
-    pastset_element_options options = {
-        .policy = PASTSET_DISCARD, .capacity = NOTES, .single_writer = true};
+    /* All of its memory now: a note has no long way. */
+    pastset_element_options options = {.policy = PASTSET_DISCARD,
+                                       .capacity = NOTES,
+                                       .single_writer = true,
+                                       .prefault = true};
     int err;
 
     snprintf(name, sizeof(name), "~executor.%u", r->thread_count + 1);

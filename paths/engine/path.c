@@ -7,6 +7,7 @@
 #include "paths/map/map_internal.h"
 #include "paths/net/link_internal.h"
 #include "paths/wrappers/collective_tree_internal.h"
+#include "pastset/text.h"
 
 static uint32_t path_find(const paths_thread *self, const char *name)
 {
@@ -47,7 +48,7 @@ static char *describe(const paths_map *map, uint32_t edge)
     const paths_map_node *thread = &map->nodes[map->edges[edge].from];
     char *text = NULL;
     size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
+    FILE *out = pastset_text_begin(&text, &bytes);
 
     if (!out)
         return NULL;
@@ -60,7 +61,7 @@ static char *describe(const paths_map *map, uint32_t edge)
         if (i + 1 == count && n->process != thread->process)
             fprintf(out, " on %s", map->processes[n->process].name);
     }
-    if (fclose(out) != 0) {
+    if (!pastset_text_end(out)) {
         free(text);
         return NULL;
     }

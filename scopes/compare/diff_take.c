@@ -506,17 +506,14 @@ int scopes__diff_take(scopes_diff *diff, const scopes_snapshot *snapshot)
 {
     taking t = {.diff = diff,
                 .snapshot = snapshot,
-                .input = {.map = snapshot->topology->map,
-                          .topology = snapshot->topology,
-                          .event_table = snapshot->event_table,
-                          .clocks = snapshot->clocks,
-                          .each = true,
-                          .run = snapshot->run,
-                          .scheduling = snapshot->scheduling}};
-    int err = scopes_communication_create(
-        &t.view, snapshot->topology, snapshot->event_table, snapshot->clocks,
-        snapshot->scheduling, SCOPES_OPERATIONS);
+                .input = scopes_view_input_of(snapshot)};
+    int err;
 
+    t.input.each = true;
+    t.input.pending = NULL;
+    err = scopes_communication_create(&t.view, snapshot->topology,
+                                      snapshot->event_table, snapshot->clocks,
+                                      snapshot->scheduling, SCOPES_OPERATIONS);
     if (err)
         return err;
     diff->scheduling[diff->run_count] = knows_scheduling(snapshot);

@@ -78,6 +78,17 @@ static int64_t select_at(int64_t *values, size_t count, size_t place)
     return values[0];
 }
 
+int64_t scopes__sample_at(scopes__sample *sample, double share)
+{
+    size_t n = sample->count;
+    size_t place = (size_t)ceil(share * (double)n);
+
+    if (n == 0)
+        return SCOPES_BLANK;
+    place = place > n ? n : place;
+    return select_at(sample->values, n, place > 0 ? place - 1 : 0);
+}
+
 void scopes__sample_row(scopes_table *table, scopes__sample *sample)
 {
     size_t n = sample->count;

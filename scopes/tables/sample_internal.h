@@ -32,5 +32,8 @@ void scopes__sample_fini(scopes__sample *sample);
     }
 /* Blanks but for the count when there is no sample. Reorders the values. */
 void scopes__sample_row(scopes_table *table, scopes__sample *sample);
+/* The least sample that this share of them, from 0 to 1, does not exceed; blank
+ * when there is no sample. Reorders the values. */
+int64_t scopes__sample_at(scopes__sample *sample, double share);
 
 #endif

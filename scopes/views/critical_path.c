@@ -31,6 +31,7 @@
 #include "pastset/status.h"
 #include "scopes/causality/chain_internal.h"
 #include "scopes/tables/sample_internal.h"
+#include "scopes/views/critical_path_internal.h"
 
 #define SECOND INT64_C(1000000000)
 /* More seconds than runs have, but fewer than damaged tuples may tell of: what
@@ -88,14 +89,14 @@ static int no_memory(void)
 
 /* --- what a place is --- */
 
-static const char *what_of(const critical *c, const scopes__link_place *place)
+const char *scopes__link_what(const scopes_topology *topology,
+                              const scopes__link_place *place)
 {
     switch (place->kind) {
     case SCOPES__HOP:
-        return c->view_input->topology->hops[place->collector].name;
+        return topology->hops[place->collector].name;
     case SCOPES__ELEMENT:
-        return scopes_topology_node_name(c->view_input->topology,
-                                         place->element);
+        return scopes_topology_node_name(topology, place->element);
     default:
         return "";
     }
@@ -127,20 +128,21 @@ static const char *thread_process(const critical *c,
         topology->map->nodes[topology->threads[place->thread]].process);
 }
 
-static bool is_wanted(const critical *c, const scopes__link_place *place)
+bool scopes__link_is_wanted(const scopes_view_input *view_input,
+                            const scopes__link_place *place)
 {
     const scopes_hop *hop;
 
-    if (!scopes__has_thread(c->view_input, place->thread))
+    if (!scopes__has_thread(view_input, place->thread))
         return false;
-    if (!c->view_input->of)
+    if (!view_input->of)
         return true;
     if (place->kind == SCOPES__COMPUTING)
         return false;
-    hop = &c->view_input->topology->hops[place->collector];
-    return scopes__is_of(c->view_input, place->element) ||
-           scopes__is_of(c->view_input, hop->collective) ||
-           scopes__is_of(c->view_input, hop->proxy);
+    hop = &view_input->topology->hops[place->collector];
+    return scopes__is_of(view_input, place->element) ||
+           scopes__is_of(view_input, hop->collective) ||
+           scopes__is_of(view_input, hop->proxy);
 }
 
 /* --- in all --- */
@@ -227,7 +229,7 @@ static void add_row(critical *c, const sum *s)
         scopes__chain_place(c->chain, s->slot / PARTS);
     uint32_t part = s->slot % PARTS;
 
-    if (!is_wanted(c, place))
+    if (!scopes__link_is_wanted(c->view_input, place))
         return;
     if (c->view_input->each)
         scopes_table_integer(c->out, s->second);
@@ -238,7 +240,8 @@ static void add_row(critical *c, const sum *s)
     if (!c->view_input->each)
         scopes_table_text(c->out, part == ON ? process_of(c, place)
                                              : thread_process(c, place));
-    scopes_table_text(c->out, what_of(c, place));
+    scopes_table_text(c->out,
+                      scopes__link_what(c->view_input->topology, place));
     if (c->view_input->each) {
         scopes_table_integer(c->out, s->time_ns);
         return;

@@ -248,7 +248,7 @@ static bool counts(uint32_t number, void *context)
 
 static int add_costs(costs *c)
 {
-    int err = scopes__trace_back(c->waiting, counts, take_delay, c);
+    int err = scopes__trace_back(c->waiting, counts, NULL, take_delay, c);
 
     if (err)
         return err;

@@ -45,24 +45,12 @@ typedef struct crossing {
     scopes__sample sample;
 } crossing;
 
-static int64_t length_ns(const crossing *c, const scopes_series *series,
-                         const eventspace_trace *event)
-{
-    const scopes_clock *clock =
-        scopes_clocks_process(c->view_input->clocks, series->process);
-
-    /* An end before the start, of a damaged tuple, makes it less than 0. */
-    return scopes__whole_ns((double)(int64_t)(event->end - event->start) *
-                                clock->ns_per_tick +
-                            0.5);
-}
-
 static int add(crossing *c, const eventspace_trace *upper,
                const eventspace_trace *lower)
 {
     const scopes_view_input *view_input = c->view_input;
-    int64_t above_ns = length_ns(c, c->upper, upper);
-    int64_t below_ns = length_ns(c, c->lower, lower);
+    int64_t above_ns = scopes__length_ns(view_input, c->upper, upper);
+    int64_t below_ns = scopes__length_ns(view_input, c->lower, lower);
 
     if (!scopes__has_thread(view_input, upper->thread))
         return 0;

@@ -26,6 +26,25 @@ bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge)
     return false;
 }
 
+/* Follows the way from a collector down to the next one, or to its end. */
+bool scopes__stage_is_of(const scopes_view_input *view_input, uint32_t node)
+{
+    const paths_map *map = view_input->map;
+
+    if (scopes__is_of(view_input, node))
+        return true;
+    for (uint32_t i = 0; i < PATHS_PATH_NODES; i++) {
+        if (map->nodes[node].out_count == 0)
+            return false;
+        node = map->edges[map->nodes[node].out[0]].to;
+        if (strcmp(map->nodes[node].type, "collector") == 0)
+            return false;
+        if (scopes__is_of(view_input, node))
+            return true;
+    }
+    return false;
+}
+
 bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread)
 {
     const paths_map_node *node =

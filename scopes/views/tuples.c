@@ -40,25 +40,6 @@ static const scopes_column columns[] = {
     [END_NS] = {"end_ns", "end ms", SCOPES_TIME_NS},
 };
 
-/* Follows the way from a collector down to the next one, or to its end. */
-static bool is_asked(const scopes_view_input *view_input, uint32_t node)
-{
-    const paths_map *map = view_input->map;
-
-    if (scopes__is_of(view_input, node))
-        return true;
-    for (uint32_t i = 0; i < PATHS_PATH_NODES; i++) {
-        if (map->nodes[node].out_count == 0)
-            return false;
-        node = map->edges[map->nodes[node].out[0]].to;
-        if (strcmp(map->nodes[node].type, "collector") == 0)
-            return false;
-        if (scopes__is_of(view_input, node))
-            return true;
-    }
-    return false;
-}
-
 /* The collector, or what its process defines by that id. */
 static const char *name_of(const scopes_view_input *view_input, uint32_t id)
 {
@@ -74,7 +55,7 @@ static bool is_series_asked(const scopes_view_input *view_input, uint32_t id,
                             const scopes_series *series)
 {
     if (series->node != PATHS_NONE)
-        return is_asked(view_input, series->node);
+        return scopes__stage_is_of(view_input, series->node);
     return series->process != PATHS_NONE &&
            (!view_input->of ||
             strcmp(view_input->of, name_of(view_input, id)) == 0);

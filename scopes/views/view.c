@@ -9,7 +9,11 @@
 #include "scopes/parallel/parallel_internal.h"
 
 static const scopes_view *const views[] = {
+    &scopes__view_calls,
+    &scopes__view_causes,
+    &scopes__view_clocks,
     &scopes__view_communication,
+    &scopes__view_critical_links,
     &scopes__view_critical_path,
     &scopes__view_delay_costs,
     &scopes__view_delays,
@@ -17,6 +21,7 @@ static const scopes_view *const views[] = {
     &scopes__view_element_order,
     &scopes__view_hops,
     &scopes__view_last_arriver,
+    &scopes__view_messages,
     &scopes__view_pending,
     &scopes__view_deadlocks,
     &scopes__view_performance,
@@ -26,6 +31,7 @@ static const scopes_view *const views[] = {
     &scopes__view_scheduling,
     &scopes__view_signal_arrival,
     &scopes__view_signal_departure,
+    &scopes__view_stages,
     &scopes__view_steps,
     &scopes__view_thread_wait,
     &scopes__view_tuples,
@@ -47,6 +53,17 @@ const scopes_view *scopes_view_find(const char *name)
             return views[i];
     }
     return NULL;
+}
+
+scopes_view_input scopes_view_input_of(const scopes_snapshot *snapshot)
+{
+    return (scopes_view_input){.map = snapshot->topology->map,
+                               .topology = snapshot->topology,
+                               .event_table = snapshot->event_table,
+                               .clocks = snapshot->clocks,
+                               .pending = snapshot->pending,
+                               .run = snapshot->run,
+                               .scheduling = snapshot->scheduling};
 }
 
 static int check_threads(const scopes_view_input *view_input)

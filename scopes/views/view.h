@@ -16,6 +16,7 @@
 #include "scopes/causality/rounds.h"
 #include "scopes/causality/off_processor.h"
 #include "scopes/reading/event_table.h"
+#include "scopes/reading/snapshot.h"
 #include "scopes/tables/table.h"
 #include "scopes/causality/topology.h"
 
@@ -37,6 +38,9 @@ typedef struct scopes_view_input {
         *run; /* for what its processes define; NULL: nothing */
     const scopes_scheduling *scheduling; /* NULL: the same */
 } scopes_view_input;
+
+/* All of a look at a run. What it refers to is the snapshot's. */
+scopes_view_input scopes_view_input_of(const scopes_snapshot *snapshot);
 
 typedef struct scopes_view {
     const char *name;    /* "last-arriver" */

@@ -4,7 +4,11 @@
 
 #include "scopes/views/view.h"
 
+extern const scopes_view scopes__view_calls;
+extern const scopes_view scopes__view_causes;
+extern const scopes_view scopes__view_clocks;
 extern const scopes_view scopes__view_communication;
+extern const scopes_view scopes__view_critical_links;
 extern const scopes_view scopes__view_critical_path;
 extern const scopes_view scopes__view_delay_costs;
 extern const scopes_view scopes__view_delays;
@@ -12,6 +16,7 @@ extern const scopes_view scopes__view_efficiency;
 extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
 extern const scopes_view scopes__view_last_arriver;
+extern const scopes_view scopes__view_messages;
 extern const scopes_view scopes__view_pending;
 extern const scopes_view scopes__view_deadlocks;
 extern const scopes_view scopes__view_performance;
@@ -21,6 +26,7 @@ extern const scopes_view scopes__view_remote_overhead;
 extern const scopes_view scopes__view_scheduling;
 extern const scopes_view scopes__view_signal_arrival;
 extern const scopes_view scopes__view_signal_departure;
+extern const scopes_view scopes__view_stages;
 extern const scopes_view scopes__view_steps;
 extern const scopes_view scopes__view_thread_wait;
 extern const scopes_view scopes__view_tuples;
@@ -41,6 +47,22 @@ static inline void scopes__round_cell(scopes_table *table, uint64_t first,
                                     : (int64_t)(first + behind));
 }
 
+/* How long an event of the series lasted, by the clock of its own process. An
+ * end before the start, of a damaged tuple, makes it less than 0. */
+static inline int64_t scopes__length_ns(const scopes_view_input *view_input,
+                                        const scopes_series *series,
+                                        const eventspace_trace *event)
+{
+    const scopes_clock *clock =
+        scopes_clocks_process(view_input->clocks, series->process);
+
+    return clock
+               ? scopes__whole_ns((double)(int64_t)(event->end - event->start) *
+                                      clock->ns_per_tick +
+                                  0.5)
+               : 0;
+}
+
 /* --- what is asked for (selection.c) --- */
 
 /* Is the node (an element, wrapper ...) what `view_input->of` asks for? */
@@ -48,6 +70,9 @@ bool scopes__is_of(const scopes_view_input *view_input, uint32_t node);
 /* Does the way that begins with this edge of a thread pass the node that
  * `view_input->of` names, or begin there? */
 bool scopes__way_is_of(const scopes_view_input *view_input, uint32_t edge);
+/* Is this collector what is asked for, or does that stand on the way from it
+ * down to the next one? */
+bool scopes__stage_is_of(const scopes_view_input *view_input, uint32_t node);
 /* Is this thread asked for? */
 static inline bool scopes__has_thread(const scopes_view_input *view_input,
                                       uint32_t thread)

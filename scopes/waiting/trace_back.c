@@ -35,6 +35,7 @@ typedef struct late {
 
 typedef struct tracing {
     const scopes__waiting *w;
+    const bool *ends;
     scopes__delay_each *each;
     void *context;
     scopes__wait_groups groups;
@@ -215,6 +216,17 @@ static void fetch_ahead(const tracing *t, uint32_t wait)
     __builtin_prefetch(&t->groups.next[wait - AHEAD]);
 }
 
+static int trace_or_end(tracing *t, const scopes__delay *cost)
+{
+    scopes__delay delay = *cost;
+
+    if (!t->ends || !t->ends[cost->wait])
+        return trace(t, cost);
+    delay.operation = t->w->waits[cost->wait].operation;
+    delay.in_call = true;
+    return t->each(&delay, t->context);
+}
+
 static int trace_group(tracing *t, const scopes__wait_group *group,
                        scopes__wait_counts *counts)
 {
@@ -234,7 +246,7 @@ static int trace_group(tracing *t, const scopes__wait_group *group,
             cost.direct_ns = (double)(wait->to_ns - wait->from_ns);
         t->propagated_ns[i] = TRACED;
         if (cost.direct_ns + cost.propagated_ns > 0)
-            err = trace(t, &cost);
+            err = trace_or_end(t, &cost);
     }
     return err;
 }
@@ -259,10 +271,10 @@ static int arrays_make(tracing *t)
 }
 
 int scopes__trace_back(const scopes__waiting *waiting,
-                       scopes__wait_counts *counts, scopes__delay_each *each,
-                       void *context)
+                       scopes__wait_counts *counts, const bool *ends,
+                       scopes__delay_each *each, void *context)
 {
-    tracing t = {.w = waiting, .each = each, .context = context};
+    tracing t = {.w = waiting, .ends = ends, .each = each, .context = context};
     int err = arrays_make(&t);
 
     for (uint32_t i = 0; i < t.groups.count && !err; i++)

@@ -50,9 +50,11 @@ typedef int scopes__delay_each(const scopes__delay *delay, void *context);
  * for once of each. */
 typedef bool scopes__wait_counts(uint32_t wait, void *context);
 
-/* Errors: PASTSET_ENOMEM; those of `each`. */
+/* `ends`, by position in `waits`: those that are a cause themselves, which are
+ * not traced further back. A delay of such a one is the operation that waited.
+ * NULL: none. Errors: PASTSET_ENOMEM; those of `each`. */
 int scopes__trace_back(const scopes__waiting *waiting,
-                       scopes__wait_counts *counts, scopes__delay_each *each,
-                       void *context);
+                       scopes__wait_counts *counts, const bool *ends,
+                       scopes__delay_each *each, void *context);
 
 #endif

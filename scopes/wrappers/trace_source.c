@@ -24,6 +24,7 @@
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
 #include "eventspace/run/run_map.h"
+#include "pastset/text.h"
 #include "pastset/array.h"
 #include "pastset/waiter.h"
 
@@ -212,12 +213,16 @@ static void meta_put(traces *t, traces_process *h, gather_writer *w)
 
 static int map_text(traces *t)
 {
-    FILE *file = open_memstream(&t->map, &t->map_bytes);
+    FILE *file = pastset_text_begin(&t->map, &t->map_bytes);
     int err =
         file ? paths_map_write(eventspace_run_base(t->run), file) : no_memory();
 
-    if (file && fclose(file) && !err)
+    if (file && !pastset_text_end(file) && !err)
         err = no_memory();
+    if (err) {
+        free(t->map);
+        t->map = NULL;
+    }
     return err;
 }
 

@@ -1,15 +1,16 @@
 /* windtunnel_picture_test.c - the picture of the wind tunnel, looked at as a
  * person would: what its scale says of a place is how fast the gas is there,
- * and the names on the left stand where the threads' rows are. */
+ * the names on the left stand where the threads' rows are, lines go over the
+ * slow ones, and the bars are as long as the times. */
 #include "apps/windtunnel/picture.h"
 
 #include <criterion/criterion.h>
-#include <png.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "apps/common/pixels_text.h"
+#include "tests/support/pictures.h"
 
 static const lattice_tunnel tunnel = {256, 128, 1, LATTICE_EMPTY};
 
@@ -44,35 +45,40 @@ static lattice_slice *two_speeds(void)
     return slice;
 }
 
-static pixels_canvas picture_of(uint32_t threads)
+/* `ms` of computing and of communicating for each thread, or NULL. */
+static pixels_canvas picture_of(uint32_t threads, const unsigned (*ms)[2])
 {
     char file[] = "/tmp/es_picture_test.XXXXXX";
     int fd = mkstemp(file);
     lattice_slice *slice = two_speeds();
-    png_image image = {.version = PNG_IMAGE_VERSION};
+    pixels_slice *slices = calloc(threads, sizeof(*slices));
+    const pixels_slices all = {slices, threads, tunnel.height};
     pixels_canvas out;
 
-    cr_assert_geq(fd, 0);
+    cr_assert(fd >= 0 && slices);
     close(fd);
-    cr_assert_eq(picture_write(slice, threads, file), 0);
+    for (uint32_t i = 0; i < threads; i++) {
+        uint32_t first, rows;
+        lattice_share(&tunnel, threads, i, &first, &rows);
+        slices[i] = (pixels_slice){first, rows, ms ? ms[i][0] * 1000000ull : 0,
+                                   ms ? ms[i][1] * 1000000ull : 0};
+    }
+    cr_assert_eq(picture_write(slice, &all, file), 0);
     lattice_slice_destroy(slice);
-    cr_assert(png_image_begin_read_from_file(&image, file));
-    image.format = PNG_FORMAT_RGB;
-    out = (pixels_canvas){malloc(PNG_IMAGE_SIZE(image)), (int)image.width,
-                          (int)image.height};
-    cr_assert(png_image_finish_read(&image, NULL, out.pixels, 0, NULL));
+    free(slices);
+    out = picture_read(file);
     unlink(file);
     return out;
 }
 
 static pixels_colour at(const pixels_canvas *p, int x, int y)
 {
-    return p->pixels[(size_t)y * (size_t)p->width + (size_t)x];
+    return picture_at(p, x, y);
 }
 
 static bool same(pixels_colour a, pixels_colour b)
 {
-    return memcmp(&a, &b, sizeof(a)) == 0;
+    return picture_same(a, b);
 }
 
 /* --- the scale --- */
@@ -150,27 +156,19 @@ static double share_of_speed(const pixels_canvas *p, const scale *s,
     return (double)found / all;
 }
 
-/* The first row, and in it the first column, of the flow: it fills the picture
- * up to its right edge. */
-static void flow_find(const pixels_canvas *p, int *left, int *top)
+/* Of a tunnel that is wider than it is high. */
+static pixels_area flow_find(const pixels_canvas *p)
 {
-    int right = p->width - 1;
-
-    while (same(at(p, right, p->height / 2), white))
-        right--;
-    *top = p->height / 2;
-    while (!same(at(p, right - 64, *top - 1), white))
-        (*top)--;
-    *left = right - 1023; /* of a tunnel that is wider than it is high */
+    return picture_grid(p, 1024);
 }
 
 Test(windtunnel_picture, the_scale_has_the_colours_of_the_flow, .timeout = 60)
 {
-    pixels_canvas p = picture_of(1);
+    pixels_canvas p = picture_of(1, NULL);
     scale s = scale_find(&p);
-    int left, top;
+    pixels_area flow = flow_find(&p);
+    int left = flow.left, top = flow.top;
 
-    flow_find(&p, &left, &top);
     cr_assert(s.top > 0.85 && s.top < 1.05, "the scale ends at %f", s.top);
     cr_expect_gt(share_of_speed(&p, &s, 8 / 9.0, left, top, 128), 0.99);
     cr_expect_lt(share_of_speed(&p, &s, 0.5, left, top, 128), 0.1);
@@ -181,7 +179,7 @@ Test(windtunnel_picture, the_scale_has_the_colours_of_the_flow, .timeout = 60)
 
 Test(windtunnel_picture, brighter_is_faster, .timeout = 60)
 {
-    pixels_canvas p = picture_of(1);
+    pixels_canvas p = picture_of(1, NULL);
     scale s = scale_find(&p);
     int last = 0;
 
@@ -205,15 +203,15 @@ static bool changes(const pixels_canvas *p, int y)
 Test(windtunnel_picture, each_thread_has_its_rows_marked, .timeout = 60)
 {
     const uint32_t threads = 5; /* which do not have equally many rows */
-    pixels_canvas p = picture_of(threads);
-    int left, top, height, bounds = 0;
+    pixels_canvas p = picture_of(threads, NULL);
+    pixels_area flow = flow_find(&p);
+    int top = flow.top, height = top, bounds = 0;
 
-    flow_find(&p, &left, &top);
     cr_assert(!same(at(&p, 11, top), white));
-    height = top;
     while (!same(at(&p, 11, height), white))
         height++;
     height -= top;
+    cr_expect_eq(height, flow.height, "%d, not %d", height, flow.height);
     for (uint32_t i = 1; i < threads; i++) {
         uint32_t first, rows;
         lattice_share(&tunnel, threads, i, &first, &rows);
@@ -228,16 +226,96 @@ Test(windtunnel_picture, each_thread_has_its_rows_marked, .timeout = 60)
 
 Test(windtunnel_picture, one_thread_has_no_slices, .timeout = 60)
 {
-    pixels_canvas one = picture_of(1), two = picture_of(2);
-    int left, top;
+    pixels_canvas one = picture_of(1, NULL), two = picture_of(2, NULL);
+    pixels_area flow = flow_find(&one);
 
-    flow_find(&one, &left, &top);
     cr_expect_lt(one.width, two.width);
-    for (int y = top; y < one.height; y++)
-        for (int x = 0; x < left; x++)
+    for (int y = flow.top; y < one.height; y++)
+        for (int x = 0; x < flow.left; x++)
             cr_assert(same(at(&one, x, y), white), "at %d, %d", x, y);
     free(one.pixels);
     free(two.pixels);
+}
+
+/* Of the flow's rows from `from` to `end`, as shares of its height: which share
+ * of the pixels two pictures have alike. */
+static double share_alike(const pixels_canvas *a, const pixels_canvas *b,
+                          double from, double end)
+{
+    pixels_area flow = flow_find(a), other = flow_find(b);
+    int alike = 0, all = 0;
+
+    for (int y = (int)(from * flow.height); y < (int)(end * flow.height); y++) {
+        for (int x = 0; x < flow.width; x++) {
+            alike += same(at(a, flow.left + x, flow.top + y),
+                          at(b, other.left + x, other.top + y));
+            all++;
+        }
+    }
+    return (double)alike / all;
+}
+
+/* t0 computes 1.25 times the mean, t1 0.75 times; in between lies a line that
+ * both have. */
+Test(windtunnel_picture, lines_go_over_slow_slices_only, .timeout = 60)
+{
+    pixels_canvas plain = picture_of(1, NULL);
+    pixels_canvas slow =
+        picture_of(2, (const unsigned[][2]){{500, 0}, {300, 200}});
+    pixels_canvas even =
+        picture_of(2, (const unsigned[][2]){{475, 25}, {325, 175}});
+    double upper = share_alike(&plain, &slow, 0, 0.49);
+
+    cr_expect(upper > 0.7 && upper < 0.9, "%f", upper);
+    cr_expect_eq(share_alike(&plain, &slow, 0.51, 1), 1);
+    cr_expect_eq(share_alike(&plain, &even, 0, 0.49), 1);
+    cr_expect_eq(share_alike(&plain, &even, 0.51, 1), 1);
+    cr_expect_lt(share_alike(&plain, &even, 0.499, 0.502), 1);
+    free(plain.pixels);
+    free(slow.pixels);
+    free(even.pixels);
+}
+
+/* How many pixels on the right of the flow have one colour without a break,
+ * from `*x` on, which moves behind them; and what that is. */
+static int bar_take(const pixels_canvas *p, int *x, int y, pixels_colour *out)
+{
+    int begin;
+
+    while (same(at(p, *x, y), white))
+        (*x)++;
+    *out = at(p, *x, y);
+    for (begin = *x; same(at(p, *x, y), *out);)
+        (*x)++;
+    return *x - begin;
+}
+
+static int light_of(pixels_colour c)
+{
+    return (2 * c.red + 7 * c.green + c.blue) / 10;
+}
+
+Test(windtunnel_picture, bars_are_as_long_as_times, .timeout = 60)
+{
+    pixels_canvas p =
+        picture_of(2, (const unsigned[][2]){{600, 200}, {100, 300}});
+    pixels_area flow = flow_find(&p);
+    pixels_colour colours[2];
+    int widths[2][2];
+
+    for (int i = 0; i < 2; i++) {
+        int x = flow.left + flow.width, y = flow.top + flow.height / 4;
+        y += i * flow.height / 2;
+        widths[i][0] = bar_take(&p, &x, y, &colours[0]);
+        widths[i][1] = bar_take(&p, &x, y, &colours[1]);
+    }
+    cr_expect_float_eq(widths[0][0], 3 * widths[0][1], 3);
+    cr_expect_float_eq(widths[1][1], 3 * widths[1][0], 3);
+    cr_expect_float_eq(widths[0][0], 6 * widths[1][0], 6);
+    cr_expect_gt(widths[0][0], 60);
+    /* Told apart without colours, too. */
+    cr_expect_gt(light_of(colours[0]) - light_of(colours[1]), 100);
+    free(p.pixels);
 }
 
 /* --- text --- */

@@ -78,9 +78,10 @@ static const struct {
     {"observe", bench_observe},     {"scope", bench_scope},
     {"view", bench_view},           {"scale", bench_scale},
     {"archive", bench_archive},     {"sql", bench_sql},
-    {"export", bench_export},       {"watch", bench_watch},
-    {"record", bench_record},       {"replay", bench_replay},
-    {"lttng", bench_lttng},
+    {"page", bench_page},           {"export", bench_export},
+    {"watch", bench_watch},         {"record", bench_record},
+    {"replay", bench_replay},       {"lttng", bench_lttng},
+    {"serve", bench_serve},
 };
 
 static const char *wanted = "";

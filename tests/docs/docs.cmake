@@ -15,7 +15,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
                COMMAND ${NODE}
                        ${CMAKE_CURRENT_SOURCE_DIR}/docs/commands_test.mjs
                        ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR} ${page})
-      set_tests_properties(docs/${name} PROPERTIES TIMEOUT 300)
+      set_tests_properties(docs/${name} PROPERTIES TIMEOUT 900)
     endif()
   endforeach()
 endif()

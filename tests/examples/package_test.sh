@@ -77,7 +77,7 @@ names() {
         fail "what ${deb##*/} depends on (<: wanted, >: there)"
 }
 names "$runtime" libarchive13 libc6 libcgraph6 libgvc6 libjansson4 \
-    libmsgpackc2 libopen-trace-format2-10 libpcap0.8 libpng16-16 \
+    libmicrohttpd12 libmsgpackc2 libopen-trace-format2-10 libpcap0.8 libpng16-16 \
     libprotobuf-c1 libsodium23 libsqlite3-0 libuv1 libzstd1 zlib1g
 names "$development" libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev \
     libsodium-dev

@@ -27,5 +27,5 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
                    $<TARGET_FILE:eventspace_cli>
                    ${CMAKE_CURRENT_SOURCE_DIR}/faults
                    ${CMAKE_BINARY_DIR}/tests/faults_sweep)
-  set_tests_properties(faults/sweep PROPERTIES TIMEOUT 300)
+  set_tests_properties(faults/sweep PROPERTIES TIMEOUT 900)
 endif()

@@ -144,6 +144,7 @@ static int connection_make(paths_process *process, connection_state state,
     must(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0,
          "there are sockets");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    uv_update_time(&process->loop); /* it is turned by hand, maybe long ago */
     must(paths__connection_open(out, process, ends[0], state) == 0,
          "a connection can be opened");
     if (state == CONNECTION_GREETING)

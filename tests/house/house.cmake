@@ -8,6 +8,6 @@ if(suites)
     add_test(NAME house/headers
              COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/house/headers_test.sh
                      ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER})
-    set_tests_properties(house/house house/headers PROPERTIES TIMEOUT 120)
+    set_tests_properties(house/house house/headers PROPERTIES TIMEOUT 900)
   endif()
 endif()

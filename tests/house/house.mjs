@@ -25,7 +25,7 @@
  * Who calls whom is read from the objects of the build, by nm(1); what has
  * is left to tests to use, and why, is in `for_tests` below. */
 import {execFileSync} from 'node:child_process';
-import {readFileSync, readdirSync} from 'node:fs';
+import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {basename, dirname, join, relative} from 'node:path';
 
 const layers = ['pastset', 'paths', 'eventspace', 'scopes', 'predict', 'measure',
@@ -118,17 +118,15 @@ function checkNames() {
 /* --- what is called: symbols of objects --- */
 
 function objects() {
-  const found = new Map();
+  const found = new Map(); /* file: object; the last one, if there are several */
   for (const layer of [...layers, ...Object.keys(loaded)]) {
+    const own = (layers.includes(layer) ? files : filesBelow(layer))
+      .filter((name) => layerOf(name) === layer && name.endsWith('.c'));
     for (const target of readdirSync(join(build, layer, 'CMakeFiles'))) {
       if (!target.endsWith('.dir')) continue;
-      const own = layers.includes(layer) ? files : filesBelow(layer);
-      for (const file of own.filter((name) => layerOf(name) === layer && name.endsWith('.c'))) {
+      for (const file of own) {
         const object = join(build, layer, 'CMakeFiles', target, relative(layer, file) + '.o');
-        try {
-          found.set(file, execFileSync('nm', ['-P', object],
-            {encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore']}));
-        } catch { /* of another target */ }
+        if (existsSync(object)) found.set(file, object); /* else it is of another target */
       }
     }
   }
@@ -140,13 +138,14 @@ function objects() {
 const definedBy = new Map(); /* symbol: file */
 const usedBy = new Map(); /* symbol: set of files */
 function readSymbols() {
-  const wanted = [];
-  for (const [file, text] of objects()) {
-    for (const line of text.trimEnd().split('\n')) {
-      const [symbol, type] = line.split(' ');
-      if ('TDBRVWC'.includes(type) && layers.includes(layerOf(file))) definedBy.set(symbol, file);
-      if (type === 'U') wanted.push([symbol, file]);
-    }
+  const wanted = [], fileOf = new Map([...objects()].map(([file, object]) => [object, file]));
+  const text = execFileSync('nm', ['-P', '-A', ...fileOf.keys()],
+    {encoding: 'utf8', maxBuffer: 1 << 30});
+  for (const line of text.trimEnd().split('\n')) {
+    const [object, rest] = line.split(/(?<=\.o): /), [symbol, type] = rest.split(' ');
+    const file = fileOf.get(object);
+    if ('TDBRVWC'.includes(type) && layers.includes(layerOf(file))) definedBy.set(symbol, file);
+    if (type === 'U') wanted.push([symbol, file]);
   }
   for (const [symbol, file] of wanted) {
     if (!usedBy.has(symbol)) usedBy.set(symbol, new Set());
@@ -197,8 +196,9 @@ function checkSymbols() {
 
 /* A header for others is not there for tests; they may look inside, though. An
  * installed one may be for programs alone. */
-const tested = filesBelow('tests').map((file) => readFileSync(join(source, file), 'utf8')).join();
-const testsUse = (symbol) => new RegExp(`\\b${symbol}\\b`).test(tested);
+const tested = new Set(filesBelow('tests').flatMap((file) =>
+  readFileSync(join(source, file), 'utf8').match(/\b\w+\b/g) ?? []));
+const testsUse = (symbol) => tested.has(symbol);
 
 function checkFunctions() {
   const excused = new Set(Object.values(for_tests).flat()), needless = new Set(excused);

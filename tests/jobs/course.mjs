@@ -156,6 +156,9 @@ async function attempt(course, role, signal) {
   // The daemon of a program that has just ended is missed by its launcher only.
   if (info.total.state === 'finished' && (job.code === 0 || role === 'daemon'))
     return {...result, missed: 'all was well'};
+  // Nobody has finished while there was something left to do.
+  if (result.at === result.recorded && / ?finished/.test(result.states))
+    return {...result, missed: 'it was about to end'};
   assert.deepEqual(left, [], `left behind: ${about}`);
   assert.notEqual(job.code, 0, about);
   await course.check({...result, info, said: job.said(), about});

@@ -49,8 +49,8 @@ async function checkSame(steps) {
   const job = start(launcher, task(steps));
   await job.ended;
   assert.equal(job.code, 0, job.said());
-  same(single, alone, ['lattice.bin']); // a picture names the threads, too
-  same(alone, run, ['lattice.bin', 'flow.png']);
+  same(single, alone, ['lattice.bin']); // a picture has threads and times, too
+  same(alone, run, ['lattice.bin']);
   const [info, expected] = [await infoOf(command, run),
                             await infoOf(command, alone)];
   assert.deepEqual(info.processes.map(({process, state}) => [process, state]),

@@ -10,5 +10,5 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/clocks_test.mjs
                    ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/mpi
                    $<TARGET_FILE:other_clocks>)
-  set_tests_properties(mpi/clocks PROPERTIES TIMEOUT 300)
+  set_tests_properties(mpi/clocks PROPERTIES TIMEOUT 900)
 endif()

@@ -11,7 +11,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   function(es_fortran_test name script)
     add_test(NAME mpi/fortran_${name}
              COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/${script} ${ARGN})
-    set_tests_properties(mpi/fortran_${name} PROPERTIES TIMEOUT 300)
+    set_tests_properties(mpi/fortran_${name} PROPERTIES TIMEOUT 900)
   endfunction()
   # A program under both of them, with so many ranks.
   function(es_fortran name ranks source)

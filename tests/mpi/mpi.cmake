@@ -6,7 +6,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
     add_test(NAME mpi/${test}
              COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/${test}_test.mjs
                      ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/mpi)
-    set_tests_properties(mpi/${test} PROPERTIES TIMEOUT 300)
+    set_tests_properties(mpi/${test} PROPERTIES TIMEOUT 900)
   endforeach()
   # Without the programs of Debian that it is about, it says so.
   set_tests_properties(mpi/foreign PROPERTIES SKIP_RETURN_CODE 77)

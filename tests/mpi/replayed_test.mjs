@@ -68,13 +68,14 @@ function checkMessages(of, run, all) {
 
 // Only what is computed between calls becomes slower: that, and what comes
 // before and after all rounds.
-function checkSpeed(of, {said, exact}, about) {
+const MOST = 1.6; // of a run that others held up it is more: it is made again
+function checkSpeed(of, {said, exact}, about, isAgain) {
   const {dedicated_s: alone} =
     JSON.parse(output(command, 'predict', of, '--format=json'));
   const more = best(of, '--node=*:speed=0.01') - alone;
   const share = more / (99 * Number(said) * 1e-9);
   assert.ok(share > 0.97, `${about}: ${share}`);
-  assert.ok(!exact || share < 1.6, `${about}: ${share}`);
+  assert.ok(!exact || isAgain || share < MOST, `${about}: ${share}`);
   return share;
 }
 
@@ -97,19 +98,21 @@ const programs = {stencil: [1, 0], sums: [1, 2], trees: [2, 2],
 function check(mpi, program) {
   const launcher = [`mpirun.${mpi}`, '-n', String(ranks)];
 
-  for (const [name, [deep, all]] of Object.entries(programs)) {
-    const of = join(folder, `${mpi}.${name}`), run = `${of}.run`;
-    const about = `${mpi} ${name}`;
-    const done = profile(of, [], ...launcher, command, 'mpi',
-                         `--output=${run}`, '--', program, name,
-                         String(rounds));
-    checkNodes(of, about);
-    checkMessages(of, run, all * rounds + 4);
-    const share = Number(done.said) ? checkSpeed(of, done, about) : 0;
-    const found = checkLatency(of, deep * rounds, about);
-    console.log(`${about}: ${share.toFixed(3)} of the processor time, ` +
-                `${found.toFixed(2)} messages one after the other`);
-  }
+  for (const [name, [deep, all]] of Object.entries(programs))
+    for (let tries = 3, isDone = false; !isDone; tries--) {
+      const of = join(folder, `${mpi}.${name}.${tries}`), run = `${of}.run`;
+      const about = `${mpi} ${name}`;
+      const done = profile(of, [], ...launcher, command, 'mpi',
+                           `--output=${run}`, '--', program, name,
+                           String(rounds));
+      checkNodes(of, about);
+      checkMessages(of, run, all * rounds + 4);
+      const share = Number(done.said) ? checkSpeed(of, done, about, tries > 1) : 0;
+      isDone = !(done.exact && share >= MOST);
+      const found = checkLatency(of, deep * rounds, about);
+      console.log(`${about}: ${share.toFixed(3)} of the processor time, ` +
+                  `${found.toFixed(2)} messages one after the other`);
+    }
 }
 
 // The master takes whoever comes: each answer is to the one that it is for.

@@ -9,7 +9,7 @@ import {basename, join, resolve} from 'path';
 export const mpis = ['openmpi', 'mpich'];
 export const [bin, here] = process.argv.slice(2, 4).map(path => resolve(path));
 export const command = join(bin, 'eventspace');
-const milliseconds = Number(process.env.EVENTSPACE_MPI_SECONDS ?? 60) * 1000;
+const milliseconds = Number(process.env.EVENTSPACE_MPI_SECONDS ?? 180) * 1000;
 export const folder = mkdtempSync(join(tmpdir(), 'eventspace-mpi-'));
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 

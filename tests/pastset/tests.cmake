@@ -10,5 +10,5 @@ if(EVENTSPACE_SCHEDULE)
   add_test(NAME pastset/element_seeds
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
                    $<TARGET_FILE:pastset_element_stress>)
-  set_tests_properties(pastset/element_seeds PROPERTIES TIMEOUT 300)
+  set_tests_properties(pastset/element_seeds PROPERTIES TIMEOUT 900)
 endif()

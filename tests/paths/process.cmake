@@ -52,7 +52,7 @@ if(TARGET paths_failed_rounds_stress AND NOT EVENTSPACE_SANITIZE
     add_test(NAME paths/failed_rounds_${threads}_stress
              COMMAND paths_failed_rounds_stress sizes ${threads} 6)
     set_tests_properties(paths/failed_rounds_${threads}_stress
-                         PROPERTIES TIMEOUT 300)
+                         PROPERTIES TIMEOUT 900)
   endforeach()
 endif()
 es_stress(paths/wrappers/ending_rounds_stress LINKS eventspace::paths
@@ -79,10 +79,10 @@ if(EVENTSPACE_SCHEDULE)
                    $<TARGET_FILE:paths_stand_in_stress> 6)
   set_tests_properties(paths/paths_seeds paths/ending_rounds_seeds
                        paths/collective_seeds paths/stand_in_seeds
-                       PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 900)
   add_test(NAME paths/failed_rounds_seeds
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/support/seeds.sh 20 1
                    $<TARGET_FILE:paths_failed_rounds_stress> any 4 0.2 3)
-  set_tests_properties(paths/failed_rounds_seeds PROPERTIES TIMEOUT 300)
+  set_tests_properties(paths/failed_rounds_seeds PROPERTIES TIMEOUT 900)
 endif()
 es_stress(paths/engine/executor_stress LINKS eventspace::paths)

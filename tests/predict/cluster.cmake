@@ -16,5 +16,5 @@ if(suites)
   add_test(NAME predict/choose_command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/choose_command_test.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:choose_files>)
-  set_tests_properties(predict/choose_command PROPERTIES TIMEOUT 300)
+  set_tests_properties(predict/choose_command PROPERTIES TIMEOUT 900)
 endif()

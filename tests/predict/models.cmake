@@ -20,5 +20,5 @@ if(suites)
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/predict/figures_test.sh
                    $<TARGET_FILE:table1_print> ${NODE}
                    ${PROJECT_SOURCE_DIR}/docs/figures)
-  set_tests_properties(predict/command predict/figures PROPERTIES TIMEOUT 300)
+  set_tests_properties(predict/command predict/figures PROPERTIES TIMEOUT 900)
 endif()

@@ -11,6 +11,6 @@ if(TARGET scopes_archiver_test)
   add_test(NAME scopes/archive_long
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/scopes/archive/archive_long.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:gsum> 3)
-  set_tests_properties(scopes/archive_long PROPERTIES TIMEOUT 300)
+  set_tests_properties(scopes/archive_long PROPERTIES TIMEOUT 900)
 endif()
 es_fuzz(archive LINKS eventspace::scopes PkgConfig::ZLIB)

@@ -15,6 +15,13 @@ es_test(scopes/views/waiting_views_test
 if(TARGET scopes_waiting_views_test)
   add_dependencies(scopes_waiting_views_test eventspace_cli gsum)
 endif()
+es_test(scopes/views/stages_test
+        SOURCES scopes/told.c scopes/fake_run.c support/scratch.c
+        LINKS eventspace::scopes m)
+es_test(scopes/whatif_test
+        SOURCES scopes/told.c scopes/fake_run.c scopes/views/made_runs.c
+                support/command.c support/scratch.c
+        LINKS eventspace::scopes m)
 es_test(scopes/views/waiting_lines_test
         SOURCES scopes/told.c scopes/fake_run.c support/command.c
                 support/scratch.c

@@ -23,6 +23,7 @@ struct fake_run {
     const paths_map *map;
     fake_process *processes;
     pastset_element **traces; /* by collector id; NULL until the first event */
+    uint64_t last;            /* the latest end of an event */
 };
 
 static int open_process(fake_run *run, uint32_t i)
@@ -93,6 +94,8 @@ int fake_run_event(fake_run *run, const eventspace_trace *event)
         *trace = trace_of(run, event->collector);
     if (!*trace)
         return PASTSET_EINVAL;
+    if (event->end > run->last)
+        run->last = event->end;
     return eventspace_run_writer_trace(*trace, event);
 }
 
@@ -256,13 +259,14 @@ void fake_run_ended(fake_run *run, uint32_t process, eventspace_state state,
 static int end_process(fake_run *run, uint32_t i)
 {
     const fake_process *process = &run->processes[i];
+    uint64_t end = FAKE_START + UINT64_C(10000000000);
     char path[NAME_BYTES];
     eventspace_meta meta = {
         .pid = (uint32_t)getpid(),
         .tick_hz = 1e9,
         .start_tick = FAKE_START,
         .start_wall_ns = UINT64_C(1700000000) * 1000000000u,
-        .end_tick = FAKE_START + UINT64_C(10000000000),
+        .end_tick = run->last > end ? run->last : end,
         .threads = 1,
         .state = process->state,
     };

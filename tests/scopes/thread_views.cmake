@@ -65,3 +65,23 @@ es_test(scopes/views/deadlocks_test
         SOURCES scopes/told.c scopes/fake_run.c support/command.c
                 support/scratch.c
         LINKS eventspace::scopes)
+
+# Causes that are planted, and the same without them.
+if(suites)
+  add_executable(scopes_planted scopes/planted/planted.c)
+  target_link_libraries(scopes_planted PRIVATE eventspace::eventspace)
+  target_include_directories(scopes_planted PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(scopes_planted PROPERTIES
+    OUTPUT_NAME scopes_planted RUNTIME_OUTPUT_DIRECTORY
+                               ${CMAKE_BINARY_DIR}/tests)
+  find_program(NODE NAMES node nodejs REQUIRED)
+  add_test(NAME scopes/planted
+           COMMAND ${NODE}
+                   ${CMAKE_CURRENT_SOURCE_DIR}/scopes/planted/planted_test.mjs
+                   $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:scopes_planted>)
+  add_test(NAME scopes/changes
+           COMMAND ${NODE}
+                   ${CMAKE_CURRENT_SOURCE_DIR}/scopes/planted/changes_test.mjs
+                   $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:scopes_planted>)
+  set_tests_properties(scopes/planted scopes/changes PROPERTIES TIMEOUT 600)
+endif()

@@ -221,6 +221,16 @@ function courses() {
             ['node', path.join(source, '../mpi/planted_test.mjs'),
              path.join(build, 'release/bin'), path.join(source, '../mpi')],
             3000, {EVENTSPACE_PLANTED: '100', EVENTSPACE_MPI: mpi}));
+    add('causes', 3000, () => whole(
+        ['node', path.join(source, '../scopes/planted/planted_test.mjs'),
+         path.join(build, 'release/bin/eventspace'),
+         test('release', 'scopes_planted')],
+        3000, {EVENTSPACE_PLANTED: '17'}));
+    add('changes', 1500, () => whole(
+        ['node', path.join(source, '../scopes/planted/changes_test.mjs'),
+         path.join(build, 'release/bin/eventspace'),
+         test('release', 'scopes_planted')],
+        1500, {EVENTSPACE_CHANGES: '5'}));
     return list;
 }
 

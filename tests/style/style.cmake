@@ -38,6 +38,6 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   set_tests_properties(style/format style/shell style/spelling style/words
                        style/links style/registered style/warnings
                        style/documented style/options style/tables
-                       PROPERTIES TIMEOUT 120)
-  set_tests_properties(style/tables PROPERTIES TIMEOUT 300)
+                       PROPERTIES TIMEOUT 900)
+  set_tests_properties(style/tables PROPERTIES TIMEOUT 900)
 endif()

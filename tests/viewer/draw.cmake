@@ -18,5 +18,11 @@ if(suites)
                    ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/viewer
                    $<TARGET_FILE:patterns_trace>
                    ${mpi})
-  set_tests_properties(viewer/draw_run PROPERTIES TIMEOUT 300)
+  set_tests_properties(viewer/draw_run PROPERTIES TIMEOUT 900)
+  add_test(NAME viewer/draw_measured
+           COMMAND ${NODE}
+                   ${CMAKE_CURRENT_SOURCE_DIR}/viewer/draw_measured_test.mjs
+                   ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/viewer
+                   ${CMAKE_BINARY_DIR}/tests/report_test_run)
+  set_tests_properties(viewer/draw_measured PROPERTIES TIMEOUT 900)
 endif()

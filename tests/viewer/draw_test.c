@@ -402,7 +402,7 @@ Test(draw, draws_collectives_as_funnels)
 Test(draw, folds_trees)
 {
     static const char *const shapes[] = {"hierarchical", "flat", "binomial"};
-    static const char *const parts[] = {"sum × 39", "proxy × 312", "sum × 13"};
+    static const char *const parts[] = {"sum × 39", "proxy × 312", "sum × 156"};
 
     for (size_t i = 0; i < 3; i++) {
         paths_map *map = sums(320, 40, shapes[i]);

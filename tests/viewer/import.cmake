@@ -34,5 +34,5 @@ if(suites)
                    ${CMAKE_BINARY_DIR}/bin
                    ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_token.c
                    ${CMAKE_CURRENT_SOURCE_DIR}/viewer/mpi_messages.c)
-  set_tests_properties(viewer/import_mpi PROPERTIES TIMEOUT 300)
+  set_tests_properties(viewer/import_mpi PROPERTIES TIMEOUT 900)
 endif()

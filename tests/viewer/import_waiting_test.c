@@ -14,7 +14,7 @@
 #include "tests/viewer/simulated_mpi.h"
 
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
-#define SEEDS 100
+#define SEEDS 40
 #define NOISE_NS 20000
 #define PLANTED_NS 4000000
 

@@ -137,8 +137,8 @@ absent() {
     # shellcheck disable=SC2016 # the tasks' own
     fails open_mpi 4 sh -c '[ $OMPI_COMM_WORLD_RANK = 2 ] && exec sleep 600
         exec "$@"' sh "$eventspace" run "$PWD/river4.dot" --output "$PWD/RUN" \
-        --start-within 500ms -- "$bin/river" run &&
-        says "of 4 tasks has waited 0.5 s for the others" all && none_left
+        --start-within 3s -- "$bin/river" run &&
+        says "of 4 tasks has waited 3 s for the others" all && none_left
 }
 check "a task that never comes" absent
 no_server() {
@@ -192,7 +192,7 @@ elsewhere() {
         mount --bind boot /proc/sys/kernel/random/boot_id
         exec "$@"' sh "$eventspace" run river2.dot --output RUN -- \
         "$bin/river" run >out 2>err || { cat out err; return 1; }
-    sed '1s/, [0-9.]* s$//' out | diff expected2 - &&
+    untimed out | diff expected2 - &&
         says 'address="' RUN/pathmap.dot &&
         ! grep 'address="127\.' RUN/pathmap.dot
 }

@@ -5,120 +5,20 @@
  * EVENTSPACE is the command, REPORT_TEST_RUN the program that makes the run
  * directories. With PICTURES, screenshots are left in that folder.
  *
- * Chromium is driven by chromedriver over HTTP (W3C WebDriver); no package is
- * needed. Nothing sleeps for a fixed time: conditions are polled until a
- * deadline. The exit code is 0 when all checks hold. */
-import {spawn, execFileSync} from 'node:child_process';
+ * The exit code is 0 when all checks hold. */
+import {execFileSync} from 'node:child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
-import {setTimeout as pause} from 'node:timers/promises';
+import {deflateRawSync, inflateRawSync} from 'node:zlib';
 import assert from 'node:assert/strict';
+import {DOWN, UP, openBrowser as open, openReport, pointer, startDriver, until, wheel} from
+  './browser.mjs';
 
-const DEADLINE_MS = 120000;
 const [command, makeRun, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-report-'));
-
-async function until(what, condition) {
-  const deadline = Date.now() + DEADLINE_MS;
-  for (;;) {
-    const value = await condition();
-    if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
-    await pause(20);
-  }
-}
-
-/* --- the browser --- */
-
-/* chromedriver chooses a free port and prints it. It chooses one of IPv4 and
- * takes the same of IPv6, which may be somebody else's: then it ends, and is
- * started again. */
-async function startDriver() {
-  for (;;) {
-    const driver = spawn('chromedriver', ['--port=0'],
-      {stdio: ['ignore', 'pipe', 'pipe'], detached: true});
-    let said = '', ended = false;
-    driver.on('error', (error) => { said = String(error); ended = true; });
-    driver.on('close', () => { ended = true; }); /* all that it said is here */
-    driver.stdout.on('data', (text) => { said += text; });
-    driver.stderr.on('data', (text) => { said += text; });
-    const port = await until('chromedriver tells its port or ends', () =>
-      said.match(/successfully on port (\d+)/)?.[1] ?? (ended ? 'none' : null));
-    if (port !== 'none') return {driver, address: `http://127.0.0.1:${port}`};
-    assert.match(said, /port not available|Address already in use/,
-      `chromedriver has ended: ${said}`);
-  }
-}
-
-async function ask(address, method, path, body) {
-  const answer = await fetch(address + path, {
-    method,
-    headers: {'content-type': 'application/json'},
-    body: body && JSON.stringify(body),
-    signal: AbortSignal.timeout(DEADLINE_MS),
-  });
-  const {value} = await answer.json();
-  if (!answer.ok) throw new Error(`${path}: ${value.message}`);
-  return value;
-}
-
-/* chromedriver speaks to the browser over a pipe: otherwise it connects to
- * "localhost", a name that not every machine knows. */
-async function openBrowser(address, width, height, more = []) {
-  const args = ['--headless=new', '--no-sandbox', '--disable-gpu', '--disable-quic',
-    '--no-first-run', '--disable-background-networking', '--disable-component-update',
-    '--disable-sync', '--remote-debugging-pipe',
-    '--force-device-scale-factor=1', `--window-size=${width},${height}`,
-    `--user-data-dir=${mkdtempSync(join(folder, 'profile-'))}`, ...more];
-  const {sessionId} = await ask(address, 'POST', '/session', {
-    capabilities: {alwaysMatch: {
-      'goog:chromeOptions': {args},
-      'goog:loggingPrefs': {browser: 'ALL'},
-    }},
-  });
-  const at = (method, path, body) =>
-    ask(address, method, `/session/${sessionId}${path}`, body);
-  return {
-    go: (url) => at('POST', '/url', {url}),
-    run: (script, ...args) => at('POST', '/execute/sync',
-      {script: script.replace(/^/, 'const report = window.eventspaceReport; '), args}),
-    act: (...actions) => at('POST', '/actions', {actions}),
-    find: async (css) => Object.values(
-      await at('POST', '/element', {using: 'css selector', value: css}))[0],
-    type: (element, text) => at('POST', `/element/${element}/value`, {text}),
-    click: (element) => at('POST', `/element/${element}/click`, {}),
-    log: () => at('POST', '/se/log', {type: 'browser'}),
-    picture: async (name) => {
-      if (pictures)
-        writeFileSync(join(pictures, name), await at('GET', '/screenshot'), 'base64');
-    },
-    close: () => at('DELETE', ''),
-  };
-}
-
-/* Moves to a point of the canvas, and there does what `then` says. */
-async function pointer(browser, x, y, ...then) {
-  const canvas = await browser.find('#es-bars');
-  const box = await browser.run(`const c = document.getElementById('es-bars');
-    c.scrollIntoView({block: 'center'});
-    const b = c.getBoundingClientRect(); return [b.left, b.top];`);
-  assert.ok(canvas);
-  const move = {type: 'pointerMove', duration: 0,
-    x: Math.round(box[0] + x), y: Math.round(box[1] + y)};
-  await browser.act({type: 'pointer', id: 'mouse', parameters: {pointerType: 'mouse'},
-    actions: [move, ...then.map((step) => step.type === 'pointerMove' ?
-      {duration: 0, ...step, x: Math.round(box[0] + step.x), y: Math.round(box[1] + step.y)} :
-      step)]});
-}
-const DOWN = {type: 'pointerDown', button: 0}, UP = {type: 'pointerUp', button: 0};
-
-async function wheel(browser, x, y, deltaY) {
-  const box = await browser.run(`const b = document.getElementById('es-bars')
-    .getBoundingClientRect(); return [b.left, b.top];`);
-  await browser.act({type: 'wheel', id: 'wheel', actions: [{type: 'scroll', duration: 0,
-    x: Math.round(box[0] + x), y: Math.round(box[1] + y), deltaX: 0, deltaY}]});
-}
+const openBrowser = (address, width, height, more) =>
+  open(address, {folder, pictures, width, height, more});
 
 /* How many pixels of a thread's row have each of the bars' colours. */
 const countPixels = (browser, thread) => browser.run(`
@@ -188,12 +88,6 @@ const timesOfColumns = (browser, thread, from, count) => browser.run(`
 
 const checks = [];
 const check = (name, run) => checks.push({name, run});
-
-async function openReport(browser, file) {
-  await browser.go('file://' + file);
-  await until('the report is ready',
-    () => browser.run('return !!(report && report.ready);'));
-}
 
 function reportOf(name, ...args) {
   const run = join(folder, name), file = join(folder, name + '.html');
@@ -671,33 +565,19 @@ check('the chosen step is seen among many in its column', async (browser) => {
 });
 
 /* A copy of a report in which the first thread's operation number `index` has
- * failed. Its status is the seventh number of its record, which report_data.c
- * describes. */
+ * failed. Statuses are a text of their own, a byte each while they are small:
+ * see viewer/timeline/timeline_json.c. */
 function withFailure(file, index) {
   const text = readFileSync(file, 'utf8');
-  const [, before, base64] = text.match(/^([^]*"operations":")([A-Za-z0-9+/=]+)"/);
-  const bytes = Buffer.from(base64, 'base64');
-  let at = 0;
-  const skip = (numbers) => {
-    let first = at;
-    for (; numbers > 0; numbers--) {
-      first = at;
-      while (bytes[at++] & 128);
-    }
-    return first;
-  };
-  for (; index > 0; index--) {
-    for (const given of ['waiting', 'off']) {
-      const number = skip(given === 'waiting' ? 8 : 1);
-      if (bytes[number] !== 0) skip(1);
-    }
-  }
-  const status = skip(7);
-  assert.equal(bytes[status], 0);
-  bytes[status] = 1;
+  const [, before, base64] = text.match(/^([^]*"status":")([A-Za-z0-9+/=]+)"/);
+  const bytes = inflateRawSync(Buffer.from(base64, 'base64'));
+  assert.equal(bytes[index], 0);
+  bytes[index] = 1;
   const failing = file.replace('.html', '-failing.html');
-  writeFileSync(failing, before + bytes.toString('base64') +
-    text.slice(before.length + base64.length));
+  const whole = before + deflateRawSync(bytes).toString('base64') +
+    text.slice(before.length + base64.length);
+  writeFileSync(failing, whole.replace(/"statuses":\{(\}?)/,
+    (_, end) => '"statuses":{"1":"failed"' + (end || ',')));
   return failing;
 }
 
@@ -825,6 +705,45 @@ check('a short time in a region is seen', async (browser) => {
 });
 const d = (count) => Array.from({length: count}, (_, i) => i);
 
+check('very many short times in regions are summed by stretches', async (browser) => {
+  const file = reportOf('many-regions', 2, 1, 130000, 'regions');
+  const rows = execFileSync(command, ['view', join(folder, 'many-regions'), 'regions', '--detail',
+    '--format=csv'], {encoding: 'utf8', maxBuffer: 1 << 28}).trim().split('\n').slice(1)
+    .map((line) => line.split(',')).filter((row) => row[2] === '1' && row[4] === '1');
+  assert.equal(rows.length, 130000);
+  await openReport(browser, file);
+  const {names, bands, begin, last, ns} = await browser.run(`return {names: report.regionNames,
+    bands: report.regionsOf(1), begin: report.visibleRange().startNs,
+    last: report.visibleRange().endNs, ns: report.stretchNs};`);
+  assert.equal(bands.filter(({depth}) => depth === 0).length, 1);
+  const summed = bands.filter(({depth}) => depth === 1);
+  assert.ok(summed.length < 40000 && ns > 0, `${summed.length} of ${ns} ns`);
+  /* As the view has it, cut at the stretches, up to the end of the page. */
+  const sums = new Map();
+  for (const row of rows)
+    for (let start = +row[5]; start < Math.min(+row[6], last);) {
+      const stretch = Math.floor((start - begin) / ns);
+      const end = Math.min(+row[6], last, begin + (stretch + 1) * ns);
+      sums.set(stretch, (sums.get(stretch) ?? 0) + end - start);
+      start = end;
+    }
+  assert.deepEqual(summed.map(({startNs}) => (startNs - begin) / ns), [...sums.keys()]);
+  assert.deepEqual(summed.map(({startNs, endNs}) => endNs - startNs), [...sums.values()]);
+  assert.ok(summed.every(({name}) => names[name] === 'solve </script><b>'));
+  assert.match(await browser.run(`return document.getElementById('es-regions').innerText;`),
+    /sums of each [0-9.]+ ms/);
+  await browser.run(`report.setVisibleRange(arguments[0] + arguments[1] * 100,
+    arguments[0] + arguments[1] * 110); report.draw();`, begin, ns);
+  const place = await browser.run(`const band = report.bandOf(1, 1);
+    return [report.xOf(arguments[0]), band.top + band.height / 2];`, begin + ns * 103.3);
+  await pointer(browser, ...place);
+  const tip = await until('the tip is shown', () => browser.run(`const tip =
+    document.getElementById('es-tip'); return tip.hidden ? '' : tip.innerText;`));
+  const [all] = tip.match(/in all.*/);
+  assert.ok(Math.abs(all.match(/([0-9.]+) ms of/)[1] * 1e6 - sums.get(103)) < 1000,
+    `${tip}: ${sums.get(103)}`);
+});
+
 check('without collectors at elements waiting is not told apart', async (browser) => {
   await openReport(browser, reportOf('tops', 4, 4, 20));
   assert.equal(await browser.run('return report.waitsKnown;'), false);
@@ -840,8 +759,8 @@ check('without collectors at elements waiting is not told apart', async (browser
 /* The texts of a panel: its heading, its heads, its rows and its note. */
 const panelOf = (browser, number) => browser.run(`
   const table = document.getElementById('es-panel-' + arguments[0]);
-  const section = table.closest('section'), note = section.querySelector('p');
-  return {title: section.querySelector('h2').textContent,
+  const section = table.closest('section'), note = section.querySelector('details p');
+  return {title: section.querySelector('h3').textContent,
     heads: [...table.querySelectorAll('th button')].map((head) => head.textContent),
     rows: [...table.querySelectorAll('tbody tr')].map((row) =>
       [...row.cells].map((cell) => cell.textContent)),

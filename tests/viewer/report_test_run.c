@@ -54,7 +54,8 @@ typedef struct tunnel {
     uint64_t (*written)[2];   /* when its tuples of this step were there */
     uint32_t *sequence;
     bool hanging, hops, off, regions;
-    uint64_t *began; /* of each thread: the region main */
+    uint64_t *began;     /* of each thread: the region main */
+    uint32_t first_part; /* behind the ids of all collectors */
 } tunnel;
 
 /* --- the map --- */
@@ -111,8 +112,15 @@ static int make_map(tunnel *t, uint32_t processes)
         use_neighbours(application, i, t->threads);
     paths_generate_options options = {.application = application,
                                       .processes = processes};
-    eventspace_instrument_options instrument = {.collectors =
-                                                    EVENTSPACE_ALL_COLLECTORS};
+    /* Enough for all threads of a process, so that many are no large files; of
+     * many steps, enough for the one thread that a trace element is for. */
+    uint64_t of_thread = (uint64_t)t->steps * 2 * PATHS;
+    uint64_t events = of_thread * (t->threads / processes + 1);
+    eventspace_instrument_options instrument = {
+        .collectors = EVENTSPACE_ALL_COLLECTORS,
+        .trace_capacity = events < 262144      ? events
+                          : of_thread > 262144 ? of_thread
+                                               : 0};
     if (!err)
         err = paths_generate(&plain, &options);
     if (!err)
@@ -236,18 +244,13 @@ static uint32_t process_of(const tunnel *t, uint32_t thread)
     return t->map->nodes[paths_map_find_node(t->map, name)].process;
 }
 
-/* Behind the ids of all collectors: see eventspace/define/definition.h. */
+/* See eventspace/define/definition.h. */
 static uint32_t part_id(const tunnel *t, uint32_t process, uint32_t part)
 {
-    uint32_t base = 0, ranks[256];
+    uint32_t ranks[256];
 
-    for (uint32_t i = 0; i < t->map->node_count; i++) {
-        const char *id = paths_node_get(&t->map->nodes[i], "id");
-        if (id && strtoul(id, NULL, 10) >= base)
-            base = (uint32_t)strtoul(id, NULL, 10) + 1;
-    }
     paths_map_rank_processes(t->map, ranks);
-    return base + part * t->map->process_count + ranks[process];
+    return t->first_part + part * t->map->process_count + ranks[process];
 }
 
 static int define_parts(tunnel *t)
@@ -255,6 +258,11 @@ static int define_parts(tunnel *t)
     char bytes[EVENTSPACE_DEFINITION_BYTES];
     int err = 0;
 
+    for (uint32_t i = 0; i < t->map->node_count; i++) {
+        const char *id = paths_node_get(&t->map->nodes[i], "id");
+        if (id && strtoul(id, NULL, 10) >= t->first_part)
+            t->first_part = (uint32_t)strtoul(id, NULL, 10) + 1;
+    }
     for (uint32_t process = 0; process < t->map->process_count; process++)
         for (uint32_t part = 0; part < PARTS && !err; part++) {
             eventspace_definition definition = {.kind = parts[part].kind,
@@ -273,11 +281,10 @@ static int define_parts(tunnel *t)
 static int visit(tunnel *t, uint32_t thread, uint32_t part, uint64_t start,
                  uint64_t end)
 {
-    uint32_t process = process_of(t, thread), before = 0;
+    uint32_t process, before = 0;
     char stream[64] = EVENTSPACE_REGIONS_NAME;
     eventspace_trace event = {.start = start,
                               .end = end,
-                              .collector = part_id(t, process, part),
                               .thread = thread,
                               .bytes = part == MAIN ? 0 : 1,
                               .operation = part == MOMENT
@@ -286,6 +293,8 @@ static int visit(tunnel *t, uint32_t thread, uint32_t part, uint64_t start,
 
     if (!t->regions)
         return 0;
+    process = process_of(t, thread);
+    event.collector = part_id(t, process, part);
     for (uint32_t i = 0; i < thread; i++)
         before += process_of(t, i) == process;
     if (before)

@@ -10,7 +10,7 @@ if(suites)
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/viewer/sql_questions.mjs
                    ${CMAKE_BINARY_DIR}/bin
                    ${CMAKE_BINARY_DIR}/tests/raw_tuples)
-  set_tests_properties(viewer/sql_questions PROPERTIES TIMEOUT 300)
+  set_tests_properties(viewer/sql_questions PROPERTIES TIMEOUT 900)
 endif()
 if(suites)
   if(EVENTSPACE_SANITIZE)
@@ -22,5 +22,5 @@ if(suites)
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/viewer/sql_test.sh
                    $<TARGET_FILE:eventspace_cli> $<TARGET_FILE:gsum>
                    ${PROJECT_SOURCE_DIR} ${extension})
-  set_tests_properties(viewer/sql_command PROPERTIES TIMEOUT 300)
+  set_tests_properties(viewer/sql_command PROPERTIES TIMEOUT 900)
 endif()

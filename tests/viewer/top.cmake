@@ -6,7 +6,7 @@ if(suites)
                                            ${CMAKE_BINARY_DIR}/tests)
 endif()
 es_test(viewer/top_model_test SOURCES scopes/fake_run.c support/scratch.c
-        LINKS eventspace::viewer m)
+        LINKS eventspace::viewer PkgConfig::JANSSON m)
 es_test(viewer/top_test SOURCES support/command.c support/scratch.c
         LINKS eventspace::eventspace PkgConfig::JANSSON util m TIMEOUT 900)
 if(TARGET viewer_top_test)

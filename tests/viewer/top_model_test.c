@@ -1,6 +1,7 @@
 /* top_model_test.c - what a window holds, of runs made by hand: every time is
  * known to the nanosecond. Processes start at tick FAKE_START and end ten
  * seconds later. */
+#include <jansson.h>
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -290,6 +291,85 @@ Test(top_model, the_time_of_a_helper_is_part_of_what_watching_costs)
     cr_expect_geq(frame.watching.processor * max_s, BURNT_NS / 2 / 1e9);
     kill(options.helper, SIGKILL);
     waitpid(options.helper, NULL, 0);
+}
+
+static uint64_t overlap(uint64_t from, uint64_t to, uint64_t low, uint64_t high)
+{
+    from = from > low ? from : low;
+    to = to < high ? to : high;
+    return to > from ? to - from : 0;
+}
+
+static json_t *history(void)
+{
+    char *said = NULL;
+    size_t bytes = 0;
+    FILE *file = open_memstream(&said, &bytes);
+    json_t *told;
+
+    check_status(viewer_top_print_history(top, file), 0);
+    fclose(file);
+    told = json_loads(said, 0, NULL);
+    cr_assert(told, "%s", said);
+    free(said);
+    return told;
+}
+
+static uint64_t told_in(const json_t *told, size_t thread, size_t bin)
+{
+    return (uint64_t)json_integer_value(json_array_get(
+        json_object_get(
+            json_array_get(json_object_get(told, "threads"), thread),
+            "communicating_ns"),
+        bin));
+}
+
+/* Each portion of what was there before the window is taken in once; the bins
+ * that are read at any time are those of the end. */
+Test(top_model, catches_up_with_the_history_in_portions)
+{
+    enum { EVENTS = 700 };
+    static const uint32_t collectors[] = {A_SUM, B_LOG, LONE};
+    uint64_t from[3][EVENTS], to[3][EVENTS], bin_ns;
+    viewer_top_options options = {
+        .window_ns = 1000 * MS, .history = true, .portion = 100};
+    unsigned portions = 0;
+    json_t *told;
+
+    for (uint64_t i = 0; i < EVENTS; i++) {
+        for (uint32_t t = 0; t < 3; t++) {
+            to[t][i] = (i + 1) * END_MS / EVENTS - 3 * t;
+            from[t][i] = to[t][i] - (i * 7 + t) % 13;
+            if (i == EVENTS / 2) /* much longer than a portion */
+                from[t][i] = 20 * t;
+            event(collectors[t], t, from[t][i], to[t][i], 8);
+        }
+    }
+    check_status(fake_run_end(fake), 0);
+    check_status(viewer_top_open(&top, scratch_file("."), &options), 0);
+    cr_assert(viewer_top_is_behind(top));
+    for (; viewer_top_is_behind(top); portions++) {
+        told = history();
+        cr_expect(json_is_integer(json_object_get(told, "read_ns")));
+        json_decref(told);
+        check_status(viewer_top_catch_up(top), 0);
+        cr_assert_lt(portions, 1000);
+    }
+    cr_expect_geq(portions, 3 * EVENTS / options.portion);
+    told = history();
+    cr_expect(json_is_null(json_object_get(told, "read_ns")));
+    bin_ns = (uint64_t)json_integer_value(json_object_get(told, "bin_ns"));
+    for (uint32_t t = 0; t < 3; t++) {
+        for (uint64_t bin = 0; bin * bin_ns < END_MS * (uint64_t)MS; bin++) {
+            uint64_t wanted = 0;
+            for (unsigned i = 0; i < EVENTS; i++)
+                wanted += overlap(from[t][i] * MS, to[t][i] * MS, bin * bin_ns,
+                                  (bin + 1) * bin_ns);
+            cr_expect_eq(told_in(told, t, bin), wanted, "thread %u, bin %lu", t,
+                         (unsigned long)bin);
+        }
+    }
+    json_decref(told);
 }
 
 /* A frame never has more lines or columns than it was given. */

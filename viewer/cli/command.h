@@ -40,6 +40,8 @@ int cli_view(int argc, char **argv);
 int cli_sql(int argc, char **argv);
 int cli_export(int argc, char **argv);
 int cli_report(int argc, char **argv);
+int cli_advise(int argc, char **argv);
+int cli_serve(int argc, char **argv);
 int cli_top(int argc, char **argv);
 int cli_clock(int argc, char **argv);
 int cli_diff(int argc, char **argv);
@@ -55,6 +57,7 @@ int cli_predict(int argc, char **argv);
 int cli_choose(int argc, char **argv);
 int cli_load(int argc, char **argv);
 int cli_experiment(int argc, char **argv);
+int cli_whatif(int argc, char **argv);
 
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int cli_fail(void);
@@ -95,9 +98,8 @@ void cli_warn_of_strange(uint64_t events);
 int cli_find_process(const eventspace_run *run, const char *name,
                      uint32_t *out);
 /* What became of the events of a run: "events: 9 recorded, 7 read, 2 lost",
- * without an end of the line; and as members of a JSON object. */
+ * without an end of the line. For programs: viewer_ledger_print. */
 void cli_print_ledger(const scopes_ledger *ledger, FILE *file);
-void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file);
 #define CLI_TEXT_BYTES 32
 /* "36 B", "16.2 kB", "2.1 MB"; returns the buffer, of CLI_TEXT_BYTES. */
 const char *cli_size_text(uint64_t bytes, char *buffer);

@@ -6,7 +6,9 @@
 #include "pastset/status.h"
 #include "scopes/clocks/clock.h"
 #include "scopes/memory/memory.h"
+#include "scopes/views/view.h"
 #include "viewer/tables/facts.h"
+#include "viewer/tables/view_print.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -70,18 +72,6 @@ static const struct argp_option clock_options[] = {
 
 /* --- the processes --- */
 
-static const scopes_column process_columns[] = {
-    {"process", "process", SCOPES_TEXT},
-    {"how", "aligned by", SCOPES_TEXT},
-    {"parent", "with", SCOPES_TEXT},
-    {"depth", "hops", SCOPES_COUNT},
-    {"exchanges", "exchanges", SCOPES_COUNT},
-    {"offset_ns", "offset ms", SCOPES_TIME_NS},
-    {"rate_ppm", "rate ppm", SCOPES_REAL},
-    {"certain_ns", "certain +- ms", SCOPES_TIME_NS},
-    {"certain_end_ns", "at the end +- ms", SCOPES_TIME_NS},
-};
-
 static const scopes_column accuracy_columns[] = {
     {"method", "method", SCOPES_TEXT},
     {"operations", "operations", SCOPES_COUNT},
@@ -93,72 +83,21 @@ static const scopes_column accuracy_columns[] = {
     {"max_ns", "max ms", SCOPES_TIME_NS},
 };
 
-static const char *how_name(scopes_clock_how how)
-{
-    static const char *const names[] = {"reference", "shared", "exchanges",
-                                        "wall clock", "none"};
-    return names[how];
-}
-
 static int64_t rounded(double ns)
 {
     return isfinite(ns) ? llround(ns) : SCOPES_BLANK;
 }
 
-/* The last moment of which a process has told: by events, or when it ended, as
- * those of messages only are not read. */
-static uint64_t last_ticks(const snapshot *l, uint32_t process)
+static int processes_table(scopes_table **out, const snapshot *l,
+                           const scopes_clocks *clocks)
 {
-    uint64_t last = 0;
-    for (uint32_t i = 0; i < l->event_table->collectors; i++) {
-        const scopes_series *series = &l->event_table->series[i];
-        if (series->process == process && series->count &&
-            scopes_event_at(series->events, series->count - 1)->end > last)
-            last = scopes_event_at(series->events, series->count - 1)->end;
-    }
-    if (!last && eventspace_run_process_at(l->run, process)->has_meta)
-        last = eventspace_run_process_at(l->run, process)->meta.end_tick;
-    return last;
-}
+    scopes_view_input view_input = {.map = eventspace_run_base(l->run),
+                                    .topology = l->topology,
+                                    .event_table = l->event_table,
+                                    .clocks = clocks,
+                                    .run = l->run};
 
-static int64_t certain_end(const snapshot *l, const scopes_clocks *clocks,
-                           uint32_t process)
-{
-    uint64_t last = last_ticks(l, process);
-    int64_t from, to;
-    if (!last)
-        return SCOPES_BLANK;
-    scopes_clocks_certain(clocks, process, last, &from, &to);
-    return from == INT64_MIN || to == INT64_MAX ? SCOPES_BLANK
-                                                : (to - from + 1) / 2;
-}
-
-static void add_process(scopes_table *table, const snapshot *l,
-                        const scopes_clocks *clocks, uint32_t process)
-{
-    const paths_map *map = eventspace_run_base(l->run);
-    const scopes_clock *c = scopes_clocks_process(clocks, process);
-    bool known = c->how != SCOPES_CLOCK_NONE;
-    scopes_table_text(table, map->processes[process].name);
-    scopes_table_text(table, how_name(c->how));
-    scopes_table_text(table, c->parent < map->process_count
-                                 ? map->processes[c->parent].name
-                                 : "");
-    scopes_table_integer(table, known ? c->depth : SCOPES_BLANK);
-    scopes_table_integer(table, (int64_t)c->pairs);
-    scopes_table_integer(table, known ? rounded(c->offset_ns) : SCOPES_BLANK);
-    scopes_table_real(table, known ? c->rate_ppm : NAN);
-    scopes_table_integer(table, rounded(c->certain_ns));
-    scopes_table_integer(table, certain_end(l, clocks, process));
-}
-
-static scopes_table *processes_table(const snapshot *l,
-                                     const scopes_clocks *clocks)
-{
-    scopes_table *table = scopes_table_create(CLI_LIST(process_columns));
-    for (uint32_t i = 0; i < eventspace_run_process_count(l->run); i++)
-        add_process(table, l, clocks, i);
-    return table;
+    return scopes_view_make(out, scopes_view_find("clocks"), &view_input);
 }
 
 static int accuracy_table(scopes_table **out, const snapshot *l)
@@ -202,7 +141,7 @@ static int print_json(const snapshot *l, const clock_arguments *a,
     json_dumpf(name, stdout, JSON_ENCODE_ANY);
     json_decref(name);
     fputs(",\n", stdout);
-    cli_print_ledger_json(&l->event_table->ledger, stdout);
+    viewer_ledger_print(&l->event_table->ledger, stdout);
     fputs(",\n\"processes\": ", stdout);
     err = viewer_table_print(processes, VIEWER_JSON, stdout);
     printf(",\n\"accuracy\": ");
@@ -234,9 +173,11 @@ static int print_lists(const snapshot *l, const clock_arguments *a,
 
 static int print_look(const snapshot *l, const clock_arguments *a)
 {
-    scopes_table *processes = processes_table(l, l->clocks[a->method]);
-    scopes_table *accuracy;
-    int err = accuracy_table(&accuracy, l);
+    scopes_table *processes, *accuracy = NULL;
+    int err = processes_table(&processes, l, l->clocks[a->method]);
+
+    if (!err)
+        err = accuracy_table(&accuracy, l);
     if (!err)
         err = a->format == VIEWER_JSON ? print_json(l, a, processes, accuracy)
                                        : print_lists(l, a, processes, accuracy);

@@ -5,14 +5,17 @@
 #include <sys/stat.h>
 
 #include "pastset/status.h"
+#include "viewer/draw/draw_measured.h"
 #include "viewer/draw/draw_run.h"
 
 typedef struct draw_arguments {
     const char *drawn; /* a map or a run */
+    bool is_measured;  /* its path map, by: */
+    viewer_measure by;
     viewer_draw_options options;
 } draw_arguments;
 
-enum { KEY_FOLD = 256, KEY_COLLECTOR_IDS };
+enum { KEY_FOLD = 256, KEY_COLLECTOR_IDS, KEY_BY };
 
 static const struct argp_option draw_options[] = {
     {"output", 'o', "FILE", 0,
@@ -22,6 +25,10 @@ static const struct argp_option draw_options[] = {
     {"fold", KEY_FOLD, "auto|never|always", 0,
      "Draw paths that are alike, or of a run processes that follow each other, "
      "as one (default auto: only when there is too much to see)",
+     0},
+    {"by", KEY_BY, "time|waiting|traffic|operations", 0,
+     "Draw the path map of a run, with this measure laid over it, instead of "
+     "who communicated with whom",
      0},
     {"collector-ids", KEY_COLLECTOR_IDS, NULL, 0,
      "Write the id of each collector into the picture of a map", 0},
@@ -49,6 +56,13 @@ static error_t parse_draw(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_FOLD:
         a->options.fold = read_fold(text, state);
+        return 0;
+    case KEY_BY:
+        a->is_measured = true;
+        a->by = (viewer_measure)cli_choice(
+            text, viewer_measure_names, VIEWER_MEASURES,
+            "measure '%s' is not one of time, waiting, traffic, operations",
+            state);
         return 0;
     case KEY_COLLECTOR_IDS:
         a->options.collector_ids = true;
@@ -83,13 +97,18 @@ static int draw_run(const draw_arguments *a)
     static const scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     eventspace_run *run = cli_open_run(a->drawn);
     scopes_snapshot *snapshot;
+    bool is_measured;
     int err;
 
     if (!run)
         return COMMAND_FAILED;
+    /* Within one process there is nobody else to communicate with. */
+    is_measured = a->is_measured || eventspace_run_map(run)->process_count < 2;
     err = scopes_snapshot_take(&snapshot, run, &all);
     if (!err) {
-        err = viewer_draw_run(snapshot, a->drawn, &a->options);
+        err = is_measured
+                  ? viewer_draw_measured(snapshot, a->drawn, a->by, &a->options)
+                  : viewer_draw_run(snapshot, a->drawn, &a->options);
         scopes_snapshot_destroy(snapshot);
     }
     if (!err)
@@ -100,9 +119,17 @@ static int draw_run(const draw_arguments *a)
 
 static int draw_map(const draw_arguments *a)
 {
-    paths_map *map = cli_read_map(a->drawn);
+    paths_map *map;
     int err;
 
+    if (a->is_measured) {
+        pastset_fail(PASTSET_EINVAL,
+                     "%s is a map, in which nothing was measured: give the run "
+                     "to --by",
+                     a->drawn);
+        return cli_fail();
+    }
+    map = cli_read_map(a->drawn);
     if (!map)
         return COMMAND_FAILED;
     err = viewer_draw(map, &a->options);

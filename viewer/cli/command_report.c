@@ -1,5 +1,5 @@
-/* command_report.c - eventspace report RUN -o FILE.html: the page, and the
- * tables of view scripts in it. */
+/* command_report.c - eventspace report RUN -o FILE.html: the page, of one run
+ * or of two side by side, and the tables of view scripts in it. */
 #include "viewer/cli/command_sql.h"
 #include "viewer/cli/command_window.h"
 
@@ -11,21 +11,26 @@
 
 #define SCRIPTS_MAX 32
 
-enum { KEY_SCRIPT = 256, KEY_PARAM };
+enum { KEY_SCRIPT = 256, KEY_PARAM, KEY_FULL };
 
 typedef struct report_arguments {
-    const char *run, *output;
+    const char *runs[2];
+    size_t run_count;
+    const char *output;
     scopes_snapshot_options window;
     const char *scripts[SCRIPTS_MAX];
     size_t script_count;
     cli_parameters parameters;
+    bool full;
 } report_arguments;
 
 static const struct argp_option report_options[] = {
     {"output", 'o', "FILE", 0,
      "Write the page to FILE (default RUN/report.html, or next to a packed "
-     "run)",
+     "run; of two runs OTHER/compared.html)",
      0},
+    {"full", KEY_FULL, NULL, 0,
+     "Put every operation into the page, however many there are", 0},
     {"script", KEY_SCRIPT, "FILE", 0,
      "Add the table of this view script to the page; may be repeated", 0},
     {"param", KEY_PARAM, "NAME=VALUE", 0,
@@ -48,11 +53,22 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
     case 'o':
         a->output = text;
         return 0;
+    case KEY_FULL:
+        a->full = true;
+        return 0;
     case KEY_SCRIPT:
         take_script(a, text, state);
         return 0;
     case KEY_PARAM:
         cli_parameter(&a->parameters, text, state);
+        return 0;
+    case ARGP_KEY_ARG:
+        if (a->run_count == 2)
+            argp_error(state,
+                       "'%s' is one too many: a page shows two runs at "
+                       "most; `eventspace diff` compares more",
+                       text);
+        a->runs[a->run_count++] = text;
         return 0;
     case ARGP_KEY_INIT:
         state->child_inputs[0] = &a->window;
@@ -60,9 +76,11 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
     case ARGP_KEY_END:
         if (a->parameters.count > 0 && a->script_count == 0)
             argp_error(state, "--param is for the scripts of --script");
-        /* fallthrough */
+        if (a->run_count == 0)
+            argp_error(state, "the run directory is missing");
+        return 0;
     default:
-        return cli_take_one(&a->run, "the run directory", key, text, state);
+        return ARGP_ERR_UNKNOWN;
     }
 }
 
@@ -99,12 +117,11 @@ static const char *name_of(const char *file)
 }
 
 /* Each script has tables of its own. */
-static int panel_take(panel *p, eventspace_run *run, const report_arguments *a,
-                      const char *name)
+static int panel_take(panel *p, eventspace_run *run, const char *of,
+                      const report_arguments *a, const char *name)
 {
     viewer_sql *sql = NULL;
-    int err = viewer_script_find(&p->file, name,
-                                 cli_is_packed(a->run) ? NULL : a->run);
+    int err = viewer_script_find(&p->file, name, cli_is_packed(of) ? NULL : of);
 
     if (!err)
         err = viewer_script_read(&p->script, p->file);
@@ -117,51 +134,93 @@ static int panel_take(panel *p, eventspace_run *run, const report_arguments *a,
     return err;
 }
 
-static int panels_take(panels *p, eventspace_run *run,
+static int panels_take(panels *p, eventspace_run *run, const char *of,
                        const report_arguments *a)
 {
     int err = 0;
 
     for (size_t i = 0; i < a->script_count && !err; i++) {
         panel *one = &p->all[p->count++];
-        err = panel_take(one, run, a, a->scripts[i]);
+        err = panel_take(one, run, of, a, a->scripts[i]);
         if (err)
             break;
-        p->shown[i] = (viewer_report_panel){.title = *one->script.title
-                                                         ? one->script.title
-                                                         : name_of(one->file),
-                                            .table = one->result.table};
+        p->shown[i] = (viewer_report_panel){
+            .title =
+                *one->script.title ? one->script.title : name_of(one->file),
+            .table = one->result.table,
+            .chart = one->script.chart,
+            .columns = one->script.columns,
+            .column_count = one->script.column_count};
     }
     return err;
 }
 
 /* --- the command --- */
 
-static int write_page(eventspace_run *run, const report_arguments *a,
-                      const char *file)
+static int write_pages(const report_arguments *a, const viewer_report_run *runs,
+                       const char *file)
 {
-    panels p = {.count = 0};
-    int err = panels_take(&p, run, a);
-
-    if (!err)
-        err = viewer_report(run, a->run, &a->window, p.shown, p.count, file);
-    panels_fini(&p);
-    return err;
+    if (a->run_count == 2)
+        return viewer_report_pair(runs, &a->window, a->full, file);
+    return viewer_report(runs->run, runs->name, &a->window, runs->panels,
+                         runs->panel_count, a->full, file);
 }
 
-static int write_report(eventspace_run *run, const report_arguments *a)
+static int write_report(const report_arguments *a,
+                        const viewer_report_run *runs)
 {
+    const char *beside = a->runs[a->run_count - 1];
+    bool both = a->run_count == 2;
     char *file = NULL;
     int err;
+
     if (a->output)
-        return write_page(run, a, a->output);
-    file = cli_beside(a->run, "report", ".html");
-    err = file ? write_page(run, a, file)
+        return write_pages(a, runs, a->output);
+    file =
+        cli_beside(beside, both ? "compared" : "report",
+                   both && cli_is_packed(beside) ? ".compared.html" : ".html");
+    err = file ? write_pages(a, runs, file)
                : pastset_no_memory("for a file's name");
     if (!err)
         puts(file);
     free(file);
     return err;
+}
+
+/* Those that could be opened are to be closed in any case. */
+static int open_runs(eventspace_run **opened, const report_arguments *a)
+{
+    for (size_t i = 0; i < a->run_count; i++) {
+        opened[i] = cli_open_run(a->runs[i]);
+        if (!opened[i])
+            return COMMAND_FAILED;
+    }
+    return COMMAND_OK;
+}
+
+static int report_opened(eventspace_run **opened, const report_arguments *a)
+{
+    panels *taken = calloc(a->run_count, sizeof(*taken));
+    viewer_report_run runs[2];
+    int err = taken ? 0 : pastset_no_memory("for panels");
+
+    for (size_t i = 0; i < a->run_count && !err; i++) {
+        err = panels_take(&taken[i], opened[i], a->runs[i], a);
+        runs[i] = (viewer_report_run){.run = opened[i],
+                                      .name = a->runs[i],
+                                      .panels = taken[i].shown,
+                                      .panel_count = taken[i].count};
+    }
+    if (!err)
+        err = write_report(a, runs);
+    for (size_t i = 0; i < a->run_count; i++) {
+        if (!err)
+            cli_warn_of_damage(opened[i]);
+        if (taken)
+            panels_fini(&taken[i]);
+    }
+    free(taken);
+    return cli_end_output(err);
 }
 
 int cli_report(int argc, char **argv)
@@ -171,25 +230,26 @@ int cli_report(int argc, char **argv)
     static const struct argp argp = {
         report_options,
         parse_report,
-        "RUN",
-        "Writes one page that shows a run in a browser: when each thread "
-        "communicated and computed, the totals, and the path map. It needs "
-        "no network and no other file.",
+        "RUN [OTHER]",
+        "Writes one page that shows a run in a browser: what it waited for, "
+        "when each thread communicated and computed, each view as a picture, "
+        "and the path map. It needs no network and no other file. Of two runs "
+        "it says first which took longer and what differs, and shows them "
+        "side by side.",
         children,
         NULL,
         NULL};
     report_arguments a = {.window = SCOPES_SNAPSHOT_ALL};
-    eventspace_run *run;
-    int err;
+    eventspace_run *opened[2] = {NULL, NULL};
+    int code;
+
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    run = cli_open_run(a.run);
-    if (!run)
-        return COMMAND_FAILED;
-    err = write_report(run, &a);
-    if (!err)
-        cli_warn_of_damage(run);
-    eventspace_run_close(run);
-    return cli_end_output(err);
+    code = open_runs(opened, &a);
+    if (code == COMMAND_OK)
+        code = report_opened(opened, &a);
+    for (size_t i = 0; i < 2; i++)
+        eventspace_run_close(opened[i]);
+    return code;
 }

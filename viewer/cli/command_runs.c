@@ -312,11 +312,3 @@ const char *cli_size_text(uint64_t bytes, char *buffer)
         snprintf(buffer, CLI_TEXT_BYTES, "%.1f MB", (double)bytes / 1e6);
     return buffer;
 }
-
-void cli_print_ledger_json(const scopes_ledger *ledger, FILE *file)
-{
-    fprintf(file,
-            "\"events_recorded\":%" PRIu64 ",\"events_read\":%" PRIu64
-            ",\"events_filtered\":%" PRIu64 ",\"events_lost\":%" PRIu64,
-            ledger->recorded, ledger->read, ledger->filtered, ledger->lost);
-}

@@ -7,6 +7,7 @@
 
 #include "pastset/status.h"
 #include "viewer/sql/script.h"
+#include "viewer/tables/view_print.h"
 
 static void print_json_text(const char *text)
 {
@@ -39,7 +40,7 @@ static int print_json(const viewer_script *script, const char *name,
         print_json_text(script->columns[i]);
     }
     fputs("],", stdout);
-    cli_print_ledger_json(ledger, stdout);
+    viewer_ledger_print(ledger, stdout);
     fputs(",\"rows\":", stdout);
     err = viewer_table_print(result->table, VIEWER_JSON, stdout);
     fputs("}\n", stdout);

@@ -19,6 +19,7 @@
 #include "scopes/views/view.h"
 #include "viewer/sql/script.h"
 #include "viewer/tables/facts.h"
+#include "viewer/tables/view_print.h"
 
 typedef struct view_arguments {
     const char *run, *name;
@@ -165,21 +166,6 @@ static void print_ledger(const scopes_snapshot *snapshot, FILE *file)
 
 /* --- printing --- */
 
-static int print_json(const scopes_table *table, const scopes_view *view,
-                      const scopes_snapshot *snapshot)
-{
-    const scopes_ledger *ledger = &snapshot->event_table->ledger;
-    int err;
-
-    printf("{\"view\":\"%s\",", view->name);
-    cli_print_ledger_json(ledger, stdout);
-    printf(",\"damaged_processes\":%zu,\"rows\":",
-           eventspace_run_damaged(snapshot->run));
-    err = viewer_table_print(table, VIEWER_JSON, stdout);
-    putchar('}');
-    return err;
-}
-
 static bool has_collectives(const paths_map *map)
 {
     for (uint32_t i = 0; i < map->node_count; i++) {
@@ -214,21 +200,22 @@ static void tell_why_empty(const view_arguments *a, const scopes_view *view,
         fprintf(stderr, "eventspace: %s\n", view->when_empty);
 }
 
+/* What is chosen of a look. */
+static scopes_view_input choice_of(const view_arguments *a)
+{
+    return (scopes_view_input){
+        .each = a->detail, .threads = asked_threads(a), .of = a->of};
+}
+
 static scopes_view_input input_of(const view_arguments *a,
                                   const scopes_snapshot *snapshot)
 {
-    return (scopes_view_input){
-        .map = snapshot->topology->map,
-        .topology = snapshot->topology,
-        .event_table = snapshot->event_table,
-        .clocks = snapshot->clocks,
-        .each = a->detail,
-        .threads = asked_threads(a),
-        .of = a->of,
-        .pending = snapshot->pending,
-        .run = snapshot->run,
-        .scheduling = snapshot->scheduling,
-    };
+    scopes_view_input input = scopes_view_input_of(snapshot);
+
+    input.each = a->detail;
+    input.threads = asked_threads(a);
+    input.of = a->of;
+    return input;
 }
 
 static int print_table(const view_arguments *a, const scopes_view *view,
@@ -236,7 +223,7 @@ static int print_table(const view_arguments *a, const scopes_view *view,
                        const scopes_snapshot *snapshot)
 {
     return a->format == VIEWER_JSON
-               ? print_json(table, view, snapshot)
+               ? viewer_view_print(table, view, snapshot, stdout)
                : viewer_table_print(table, a->format, stdout);
 }
 
@@ -394,23 +381,10 @@ static int follow(const view_arguments *a, scopes_snapshot *snapshot)
     return err;
 }
 
-/* Of a window, only the tuples that the view is made from are read. */
-static void narrow(view_arguments *a)
-{
-    const char *name = a->view ? a->view->name : "";
-    bool of_threads = strcmp(name, "communication") == 0;
-    bool of_tops = of_threads || strcmp(name, "steps") == 0 ||
-                   strcmp(name, "process") == 0;
-
-    a->snapshot.numbered = a->detail;
-    a->snapshot.tops_only = of_tops && cli_has_window(&a->snapshot);
-    if (of_threads || strcmp(name, "tuples") == 0)
-        a->snapshot.threads = asked_threads(a);
-}
-
 static int view_run(eventspace_run *run, view_arguments *a)
 {
     scopes_snapshot *snapshot;
+    scopes_view_input choice;
     waiting w;
     int err = cli_find_process(run, a->reference, &a->snapshot.reference);
 
@@ -420,7 +394,9 @@ static int view_run(eventspace_run *run, view_arguments *a)
                                         eventspace_run_map(run), a->run);
     if (err)
         return err;
-    narrow(a);
+    choice = choice_of(a);
+    viewer_view_narrow(&a->snapshot, a->view, &choice,
+                       cli_has_window(&a->snapshot));
     begin_waiting(&w);
     err = scopes_snapshot_take(&snapshot, run, &a->snapshot);
     end_waiting(&w);

@@ -13,13 +13,10 @@
 
 #include "paths/generate/generate.h"
 #include "pastset/status.h"
+#include "pastset/text.h"
 #include "viewer/draw/draw_internal.h"
 #include "viewer/tables/output.h"
 
-/* Nodes, collectors not counted: more than fit on a page, and more than fit on
- * one with paths folded. */
-#define FOLD_ABOVE 60
-#define FOLD_PROCESSES_ABOVE 200
 #define LABEL_BELOW 40 /* edges that leave threads: with their names */
 
 /* --- what things look like --- */
@@ -83,8 +80,7 @@ static const style *style_of(const paths_map_node *node)
     return any;
 }
 
-/* Pairs of key and value, ended by NULL. */
-static int set_all(paths_attributes *attributes, const char *key, ...)
+int viewer__set_all(paths_attributes *attributes, const char *key, ...)
 {
     va_list pairs;
     int err = 0;
@@ -99,8 +95,8 @@ static int set_all(paths_attributes *attributes, const char *key, ...)
     return err;
 }
 
-static int __attribute__((format(printf, 3, 4)))
-set_text(paths_attributes *attributes, const char *key, const char *format, ...)
+int viewer__set_text(paths_attributes *attributes, const char *key,
+                     const char *format, ...)
 {
     char text[1024];
     va_list arguments;
@@ -154,10 +150,11 @@ static int label_members(paths_attributes *attributes, const char *name,
     const char *last = paths_attributes_get(attributes, VIEWER__LAST);
 
     if (members && last)
-        return set_text(attributes, "label", "%.120s … %.120s\\n%s %ss%s%s",
-                        name, last, members, what, more[0] ? "\\n" : "", more);
-    return set_text(attributes, "label", "%.120s%s%s", name,
-                    more[0] ? "\\n" : "", more);
+        return viewer__set_text(attributes, "label",
+                                "%.120s … %.120s\\n%s %ss%s%s", name, last,
+                                members, what, more[0] ? "\\n" : "", more);
+    return viewer__set_text(attributes, "label", "%.120s%s%s", name,
+                            more[0] ? "\\n" : "", more);
 }
 
 /* Do all its paths come through collectives? What it keeps is for nobody then,
@@ -199,13 +196,13 @@ static int dress_collector(paths_map_node *node, bool with_id)
                        : members           ? "0.3"
                        : strlen(label) > 3 ? "0.24"
                                            : "0.18";
-    int err =
-        set_all(attributes, "width", size, "height", size, "fixedsize", "true",
-                "fontsize", "7", "fontcolor", "white", "margin", "0", NULL);
+    int err = viewer__set_all(attributes, "width", size, "height", size,
+                              "fixedsize", "true", "fontsize", "7", "fontcolor",
+                              "white", "margin", "0", NULL);
 
     return err ? err
-               : set_text(attributes, "label", "%s%s",
-                          with_id && members ? "×" : "", label);
+               : viewer__set_text(attributes, "label", "%s%s",
+                                  with_id && members ? "×" : "", label);
 }
 
 static int dress_wrapper(paths_map_node *node)
@@ -214,31 +211,33 @@ static int dress_wrapper(paths_map_node *node)
     const char *members = paths_attributes_get(attributes, VIEWER__MEMBERS);
     const char *latency = paths_node_get(node, "latency");
     const char *kind = node->type[0] ? node->type : node->name;
-    int err = set_all(attributes, "fontsize", "9", "height", "0.25", "margin",
-                      "0.06,0.03", NULL);
+    int err = viewer__set_all(attributes, "fontsize", "9", "height", "0.25",
+                              "margin", "0.06,0.03", NULL);
 
     /* A funnel in the direction of the way down. */
     if (!err && is_collective(node))
-        err = set_all(attributes, "orientation", "270", "fontsize", "10",
-                      "fontname", "Helvetica-Bold", "height", "0.5", NULL);
+        err = viewer__set_all(attributes, "orientation", "270", "fontsize",
+                              "10", "fontname", "Helvetica-Bold", "height",
+                              "0.5", NULL);
     if (err)
         return err;
-    return set_text(attributes, "label", "%.100s%s%.40s%s%s", kind,
-                    latency ? " " : "", latency ? latency : "",
-                    members ? " × " : "", members ? members : "");
+    return viewer__set_text(attributes, "label", "%.100s%s%.40s%s%s", kind,
+                            latency ? " " : "", latency ? latency : "",
+                            members ? " × " : "", members ? members : "");
 }
 
 static int dress_node(const paths_map *map, paths_map_node *node,
                       bool collector_ids)
 {
     const style *l = style_of(node);
-    int err = set_all(&node->attributes, "shape", l->shape, "style", "filled",
-                      "fillcolor", l->fill, "color", l->line, NULL);
+    int err =
+        viewer__set_all(&node->attributes, "shape", l->shape, "style", "filled",
+                        "fillcolor", l->fill, "color", l->line, NULL);
 
     if (err)
         return err;
-    err = set_text(&node->attributes, "tooltip", "%.200s (%.60s)", node->name,
-                   node->type);
+    err = viewer__set_text(&node->attributes, "tooltip", "%.200s (%.60s)",
+                           node->name, node->type);
     if (err)
         return err;
     if (node->kind == PATHS_ELEMENT)
@@ -310,10 +309,10 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     const char *members = paths_attributes_get(attributes, VIEWER__MEMBERS);
     const char *as = paths_attributes_get(attributes, "as");
     const char *use = use_above(map, index);
-    int err =
-        set_all(attributes, "color", color_of(use), "style",
-                use && strcmp(use, "read") == 0 ? "dashed" : "solid", "dir",
-                direction(map, &map->edges[index], use ? use : ""), NULL);
+    int err = viewer__set_all(
+        attributes, "color", color_of(use), "style",
+        use && strcmp(use, "read") == 0 ? "dashed" : "solid", "dir",
+        direction(map, &map->edges[index], use ? use : ""), NULL);
 
     if (err)
         return err;
@@ -323,9 +322,9 @@ static int dress_edge(paths_map *map, uint32_t index, bool named)
     if (members)
         return is_counted(map, index)
                    ? 0
-                   : set_text(attributes, "label", " ×%s ", members);
+                   : viewer__set_text(attributes, "label", " ×%s ", members);
     if (as && named && is_named(map, index, use, as))
-        return set_text(attributes, "label", " %.60s ", as);
+        return viewer__set_text(attributes, "label", " %.60s ", as);
     return 0;
 }
 
@@ -337,20 +336,20 @@ static int dress_process(paths_map_process *process)
     const char *members =
         paths_attributes_get(&process->attributes, VIEWER__MEMBERS);
     const char *last = paths_attributes_get(&process->attributes, VIEWER__LAST);
-    int err = set_all(&process->attributes, "style", "rounded,filled",
-                      "fillcolor", "#f7f7f4", "color", "#999988", "fontsize",
-                      "14", "fontname", "Helvetica-Bold", "labeljust", "l",
-                      "labelloc", "t", "margin", "12", NULL);
+    int err = viewer__set_all(
+        &process->attributes, "style", "rounded,filled", "fillcolor", "#f7f7f4",
+        "color", "#999988", "fontsize", "14", "fontname", "Helvetica-Bold",
+        "labeljust", "l", "labelloc", "t", "margin", "12", NULL);
 
     if (err)
         return err;
     if (members && last)
-        return set_text(&process->attributes, "label",
-                        "processes %.100s … %.100s (%s processes)",
-                        process->name, last, members);
-    return set_text(&process->attributes, "label", "process %.100s%s%.60s",
-                    process->name, address ? "   " : "",
-                    address ? address : "");
+        return viewer__set_text(&process->attributes, "label",
+                                "processes %.100s … %.100s (%s processes)",
+                                process->name, last, members);
+    return viewer__set_text(&process->attributes, "label",
+                            "process %.100s%s%.60s", process->name,
+                            address ? "   " : "", address ? address : "");
 }
 
 /* --- the graph, with the legend --- */
@@ -385,7 +384,7 @@ static int legend(paths_map *map)
 {
     char *text = NULL;
     size_t bytes;
-    FILE *file = open_memstream(&text, &bytes);
+    FILE *file = pastset_text_begin(&text, &bytes);
     int err;
 
     if (!file)
@@ -397,7 +396,7 @@ static int legend(paths_map *map)
     for (size_t i = 0; i < ARROWS; i++)
         legend_arrow(file, map, &arrows[i]);
     fputs("</tr></table>", file);
-    if (fclose(file) != 0) {
+    if (!pastset_text_end(file)) {
         free(text);
         return pastset_no_memory("to draw a path map");
     }
@@ -408,18 +407,19 @@ static int legend(paths_map *map)
 
 static int dress_graph(paths_map *map)
 {
-    int err = set_all(&map->attributes, "rankdir", "LR", "labelloc", "b",
-                      "fontname", "Helvetica", "fontsize", "11", "nodesep",
-                      "0.06", "ranksep", "0.7", NULL);
+    int err = viewer__set_all(&map->attributes, "rankdir", "LR", "labelloc",
+                              "b", "fontname", "Helvetica", "fontsize", "11",
+                              "nodesep", "0.06", "ranksep", "0.7", NULL);
 
     if (err)
         return err;
-    err = set_all(&map->node_defaults, "fontname", "Helvetica", "fontsize",
-                  "10", "height", "0.3", "margin", "0.08,0.04", NULL);
+    err = viewer__set_all(&map->node_defaults, "fontname", "Helvetica",
+                          "fontsize", "10", "height", "0.3", "margin",
+                          "0.08,0.04", NULL);
     if (err)
         return err;
-    err = set_all(&map->edge_defaults, "fontname", "Helvetica", "fontsize", "9",
-                  "arrowsize", "0.6", NULL);
+    err = viewer__set_all(&map->edge_defaults, "fontname", "Helvetica",
+                          "fontsize", "9", "arrowsize", "0.6", NULL);
     return err ? err : legend(map);
 }
 
@@ -479,7 +479,7 @@ static uint32_t thread_edges(const paths_map *map)
     return count;
 }
 
-static int dress(paths_map *map, bool collector_ids)
+int viewer__dress(paths_map *map, bool collector_ids)
 {
     bool named = thread_edges(map) < LABEL_BELOW;
     int err;
@@ -495,27 +495,25 @@ static int dress(paths_map *map, bool collector_ids)
     return err;
 }
 
+static int dress(const viewer__folded *folded, void *context)
+{
+    const viewer_draw_options *options = context;
+
+    return viewer__dress(folded->map, options->collector_ids);
+}
+
 int viewer_draw_text(char **out, size_t *bytes, const paths_map *map,
                      const viewer_draw_options *options)
 {
+    viewer_draw_options how = *options;
     const char *format = NULL;
-    paths_map *picture;
     int err = viewer__picture_format(&format, options);
 
     *out = NULL;
     if (err)
         return err;
-    if (options->fold == VIEWER_FOLD_ALWAYS ||
-        (options->fold == VIEWER_FOLD_AUTO && viewer__nodes(map) > FOLD_ABOVE))
-        err = viewer__fold(&picture, map, FOLD_PROCESSES_ABOVE);
-    else
-        err = paths_map_copy(&picture, map);
-    if (err)
-        return err;
-    err = dress(picture, options->collector_ids);
-    if (!err)
-        err = viewer__picture(out, bytes, picture, format);
-    paths_map_destroy(picture);
+    err = viewer__draw_fitting(out, bytes, map, options->fold, format, dress,
+                               &how);
     if (!err)
         return 0;
     free(*out);

@@ -17,7 +17,11 @@
  * Where that leaves too much, or too many processes, processes are folded too:
  * those whose folded nodes and edges are of the same kinds count as one
  * process, and the nodes are signed again. Paths from one of them to another
- * then stay in one box. */
+ * then stay in one box.
+ *
+ * Where that still leaves too much, nodes are told apart by their process and
+ * kind alone, and at last all processes count as one: of each kind there is one
+ * node then. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
@@ -31,7 +35,6 @@
 #include "pastset/status.h"
 
 #define NONE UINT32_MAX
-#define PROCESSES_MAX 12 /* one below the other: what fits on a screen */
 
 /* What a signature stands for in the folded map. */
 typedef struct entry {
@@ -55,7 +58,9 @@ typedef struct folder {
     uint32_t *groups;        /* of nodes: their node in `folded` */
     uint32_t *members;       /* of nodes of `folded` */
     uint32_t *last;          /* of nodes of `folded`: the last member */
+    uint32_t *edge_groups;   /* of edges: their edge in `folded` */
     uint32_t *edge_members;
+    bool is_coarse; /* nodes are told apart by process and kind alone */
     table table;
 } folder;
 
@@ -231,8 +236,23 @@ static void sign_rest(folder *f)
     }
 }
 
+static void sign_coarsely(folder *f)
+{
+    for (uint32_t i = 0; i < f->map->node_count; i++) {
+        const paths_map_node *node = &f->map->nodes[i];
+        uint32_t process =
+            node->process == PATHS_NONE ? NONE : f->like[node->process];
+        f->signatures[i] =
+            hash_text(hash_number(BEGIN, process), node->type) | 1;
+    }
+}
+
 static void sign_all(folder *f)
 {
+    if (f->is_coarse) {
+        sign_coarsely(f);
+        return;
+    }
     sign_threads(f);
     sign_paths(f, false, true);
     sign_paths(f, true, false);
@@ -286,6 +306,7 @@ static int fold_edge(folder *f, uint32_t index)
                                   &edge->attributes) != 0)
             return PASTSET_ENOMEM;
     }
+    f->edge_groups[index] = *slot;
     f->edge_members[*slot]++;
     return 0;
 }
@@ -433,6 +454,7 @@ static int fold_processes(folder *f)
 static int arrays(folder *f)
 {
     size_t nodes = (size_t)f->map->node_count + 1;
+    size_t edges = (size_t)f->map->edge_count + 1;
 
     f->process_index =
         calloc((size_t)f->map->process_count + 1, sizeof(*f->process_index));
@@ -440,90 +462,105 @@ static int arrays(folder *f)
     f->groups = calloc(nodes, sizeof(*f->groups));
     f->members = calloc(nodes, sizeof(*f->members));
     f->last = calloc(nodes, sizeof(*f->last));
-    f->edge_members =
-        calloc((size_t)f->map->edge_count + 1, sizeof(*f->edge_members));
+    f->edge_groups = calloc(edges, sizeof(*f->edge_groups));
+    f->edge_members = calloc(edges, sizeof(*f->edge_members));
     return f->process_index && f->signatures && f->groups && f->members &&
-                   f->last && f->edge_members
+                   f->last && f->edge_groups && f->edge_members
                ? 0
                : out_of_memory();
 }
 
-/* Folds the map where processes that are `like` each other are one. */
-static int fold(paths_map **out, const paths_map *map, uint32_t *like)
+static int fold_all(folder *f)
 {
-    folder f = {.map = map, .like = like};
-    int err = arrays(&f);
+    int err = arrays(f);
 
     if (err)
-        goto done;
-    err = fold_processes(&f);
+        return err;
+    err = fold_processes(f);
     if (err)
-        goto done;
-    sign_all(&f);
-    err = fold_nodes(&f);
+        return err;
+    sign_all(f);
+    err = fold_nodes(f);
     if (err)
-        goto done;
-    err = fold_edges(&f);
-    if (!err)
-        err = count(&f);
-done:
+        return err;
+    err = fold_edges(f);
+    return err ? err : count(f);
+}
+
+/* Folds the map where processes that are `like` each other are one. */
+static int fold(viewer__folded *out, const paths_map *map, uint32_t *like,
+                bool is_coarse)
+{
+    folder f = {.map = map, .like = like, .is_coarse = is_coarse};
+    int err = fold_all(&f);
+
     free(f.process_index);
     free(f.signatures);
-    free(f.groups);
     free(f.members);
     free(f.last);
     free(f.edge_members);
+    *out = (viewer__folded){f.folded, f.groups, f.edge_groups};
     if (err)
-        paths_map_destroy(f.folded);
-    else
-        *out = f.folded;
+        viewer__folded_fini(out);
     return err;
 }
 
-static int fold_further(paths_map **folded, const paths_map *map,
-                        uint32_t *like)
+static int fold_alike(viewer__folded *out, const paths_map *map, uint32_t *like,
+                      bool is_coarse)
 {
-    paths_map *further;
-    int err = liken_processes(like, *folded);
+    viewer__folded first;
+    int err = fold(&first, map, like, is_coarse);
 
     if (err)
         return err;
-    err = fold(&further, map, like);
-    if (err)
-        return err;
-    paths_map_destroy(*folded);
-    *folded = further;
-    return 0;
+    err = liken_processes(like, first.map);
+    viewer__folded_fini(&first);
+    return err ? err : fold(out, map, like, is_coarse);
 }
 
-uint32_t viewer__nodes(const paths_map *map)
+/* Each node and edge by itself. */
+static int copy(viewer__folded *out, const paths_map *map)
 {
-    uint32_t nodes = 0;
+    int err = paths_map_copy(&out->map, map);
 
-    for (uint32_t i = 0; i < map->node_count; i++)
-        nodes += strcmp(map->nodes[i].type, "collector") != 0;
-    return nodes;
+    out->nodes = calloc((size_t)map->node_count + 1, sizeof(*out->nodes));
+    out->edges = calloc((size_t)map->edge_count + 1, sizeof(*out->edges));
+    if (!err && (!out->nodes || !out->edges))
+        err = out_of_memory();
+    for (uint32_t i = 0; i < map->node_count && !err; i++)
+        out->nodes[i] = i;
+    for (uint32_t i = 0; i < map->edge_count && !err; i++)
+        out->edges[i] = i;
+    if (err)
+        viewer__folded_fini(out);
+    return err;
 }
 
-int viewer__fold(paths_map **out, const paths_map *map, uint32_t nodes_max)
+int viewer__fold(viewer__folded *out, const paths_map *map, viewer__level level)
 {
     uint32_t *like = calloc((size_t)map->process_count + 1, sizeof(*like));
-    paths_map *folded = NULL;
-    int err;
+    bool is_coarse = level >= VIEWER__ALIKE_KINDS;
+    int err = 0;
 
-    *out = NULL;
+    *out = (viewer__folded){0};
     if (!like)
         return out_of_memory();
     for (uint32_t i = 0; i < map->process_count; i++)
-        like[i] = i;
-    err = fold(&folded, map, like);
-    if (!err && (viewer__nodes(folded) > nodes_max ||
-                 folded->process_count > PROCESSES_MAX))
-        err = fold_further(&folded, map, like);
-    free(like);
-    if (err)
-        paths_map_destroy(folded);
+        like[i] = level == VIEWER__KINDS ? 0 : i;
+    if (level == VIEWER__AS_IT_IS)
+        err = copy(out, map);
+    else if (level == VIEWER__PATHS || level == VIEWER__KINDS)
+        err = fold(out, map, like, is_coarse);
     else
-        *out = folded;
+        err = fold_alike(out, map, like, is_coarse);
+    free(like);
     return err;
+}
+
+void viewer__folded_fini(viewer__folded *folded)
+{
+    paths_map_destroy(folded->map);
+    free(folded->nodes);
+    free(folded->edges);
+    *folded = (viewer__folded){0};
 }

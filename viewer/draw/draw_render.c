@@ -13,10 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "pastset/status.h"
+#include "pastset/text.h"
 
 #define DONE "done"
 
@@ -29,6 +33,75 @@ static int graphviz_error(char *text)
     if (strlen(text) > 8)
         snprintf(graphviz_text, sizeof(graphviz_text), "%s", text);
     return 0;
+}
+
+/* --- memory of graphs --- */
+
+/* Graphviz knows things by the addresses of their names, and where it has a
+ * choice, their order decides. So each name lies behind those before it: one
+ * graph is laid out in one way then, whatever else is in memory. Nothing is
+ * given back, as the process ends soon. */
+#define BLOCK_BYTES ((size_t)64 << 20)
+
+typedef struct arena {
+    char *at, *end;
+} arena;
+
+static void *arena_open(Agdisc_t *disc)
+{
+    static arena only;
+
+    (void)disc;
+    return &only;
+}
+
+static void *arena_alloc(void *state, size_t request)
+{
+    arena *a = state;
+    size_t bytes = (request + 15) & ~(size_t)15;
+    void *out;
+
+    if (bytes > (size_t)(a->end - a->at)) {
+        size_t block = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+        char *begin = mmap(NULL, block, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (begin == MAP_FAILED)
+            return NULL;
+        a->at = begin;
+        a->end = begin + block;
+    }
+    out = a->at;
+    a->at += bytes;
+    return out;
+}
+
+static void *arena_resize(void *state, void *old, size_t old_bytes,
+                          size_t request)
+{
+    void *out = arena_alloc(state, request);
+
+    if (out && old)
+        memcpy(out, old, old_bytes < request ? old_bytes : request);
+    return out;
+}
+
+static void arena_free(void *state, void *memory)
+{
+    (void)state;
+    (void)memory;
+}
+
+static Agraph_t *graph_read(const char *dot)
+{
+    static Agmemdisc_t memory = {.open = arena_open,
+                                 .alloc = arena_alloc,
+                                 .resize = arena_resize,
+                                 .free = arena_free};
+    Agdisc_t disc = {&memory, &AgIdDisc, &AgIoDisc};
+    char *text = strdup(dot); /* fmemopen might write into it */
+    FILE *file = text ? fmemopen(text, strlen(text), "r") : NULL;
+
+    return file ? agread(file, &disc) : NULL;
 }
 
 /* --- the order of the threads --- */
@@ -143,16 +216,21 @@ static const char *graphviz(const char *dot, const char *engine,
 
     agseterrf(graphviz_error);
     context = gvContext();
-    graph = agmemread(dot);
+    graph = graph_read(dot);
     if (!context || !graph)
-        return "Graphviz cannot read the map";
+        return *graphviz_text ? "Graphviz cannot read the map"
+                              : "no memory to read the map";
     problem = strcmp(engine, "dot") == 0 ? threads_order(graph) : NULL;
     if (problem)
         return problem;
     if (gvLayout(context, graph, engine) != 0)
         return "Graphviz cannot lay the map out";
-    if (gvRender(context, graph, format, file) != 0 || fflush(file) != 0)
+    if (gvRender(context, graph, format, file) != 0)
         return "Graphviz cannot write the picture";
+    if (fflush(file) != 0) {
+        snprintf(graphviz_text, sizeof(graphviz_text), "%s", strerror(errno));
+        return "the picture cannot be written";
+    }
     return NULL;
 }
 
@@ -163,15 +241,50 @@ static void leave(void)
     _exit(1);
 }
 
+/* The picture is in memory: what limits files (ulimit -f) is for the one that
+ * it is written to in the end. */
+static void lift_limit(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        (void)setrlimit(RLIMIT_FSIZE, &limit);
+    }
+}
+
+/* It does not outlive who waits for it, may be ended by any signal, and has
+ * nothing of a server open. */
+static void leave_alone(pid_t parent, int a, int b)
+{
+    unsigned low = (unsigned)(a < b ? a : b), high = (unsigned)(a < b ? b : a);
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(0);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    if (low > 3)
+        close_range(3, low - 1, 0);
+    if (high > low + 1)
+        close_range(low + 1, high - 1, 0);
+    close_range(high + 1, ~0U, 0);
+}
+
 static void __attribute__((noreturn))
 child(const char *dot, const char *engine, const char *format, FILE *file,
       int pipe_fd)
 {
-    const char *problem =
+    const char *problem;
+
+    lift_limit();
+    problem =
         atexit(leave) == 0 ? graphviz(dot, engine, format, file) : "no memory";
 
     if (problem)
-        dprintf(pipe_fd, "%s: %s", problem, graphviz_text);
+        dprintf(pipe_fd, "%s%s%s", problem, *graphviz_text ? ": " : "",
+                graphviz_text);
     else
         dprintf(pipe_fd, "%s", DONE);
     _exit(0);
@@ -183,16 +296,21 @@ static int listen_to(pid_t pid, int pipe_fd)
     char text[400];
     size_t used = 0;
     ssize_t got;
+    int error = 0;
 
     do {
         got = read(pipe_fd, text + used, sizeof(text) - 1 - used);
         used += got > 0 ? (size_t)got : 0;
+        error = got < 0 ? errno : 0;
     } while (got > 0 || (got < 0 && errno == EINTR));
     text[used] = 0;
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         ;
     if (strcmp(text, DONE) == 0)
         return 0;
+    if (error)
+        return pastset_fail(PASTSET_EIO, "cannot read what Graphviz says: %s",
+                            strerror(error));
     return pastset_fail(PASTSET_ENOTSUP, "%s",
                         used ? text : "Graphviz broke down");
 }
@@ -201,14 +319,16 @@ static int render(const char *dot, const char *engine, const char *format,
                   FILE *file)
 {
     int fds[2], err;
-    pid_t pid;
+    pid_t parent = getpid(), pid;
 
     if (pipe2(fds, O_CLOEXEC) != 0)
         return pastset_fail(pastset_status_from_errno(errno),
                             "cannot make a pipe: %s", strerror(errno));
     pid = fork();
-    if (pid == 0)
+    if (pid == 0) {
+        leave_alone(parent, fileno(file), fds[1]);
         child(dot, engine, format, file, fds[1]);
+    }
     err = pid < 0 ? pastset_fail(pastset_status_from_errno(errno),
                                  "cannot start a process: %s", strerror(errno))
                   : 0;
@@ -232,8 +352,10 @@ static int file_read(char **out, size_t *bytes, FILE *file)
                                       : "no memory for the picture");
     got = pread(fileno(file), *out, (size_t)size, 0);
     *bytes = got > 0 ? (size_t)got : 0;
-    return got == size ? 0
-                       : pastset_fail(PASTSET_EIO, "cannot read the picture");
+    return got == size
+               ? 0
+               : pastset_fail(PASTSET_EIO, "cannot read the picture: %s",
+                              got < 0 ? strerror(errno) : "it died");
 }
 
 /* --- pictures --- */
@@ -259,33 +381,16 @@ int viewer__picture_of(char **out, size_t *bytes, const char *dot,
     return err;
 }
 
-static int map_text(char **out, size_t *bytes, const paths_map *map)
+int viewer__map_text(char **out, size_t *bytes, const paths_map *map)
 {
-    FILE *text = open_memstream(out, bytes);
+    FILE *text = pastset_text_begin(out, bytes);
     int err;
 
     if (!text)
         return pastset_no_memory("for a picture");
     err = paths_map_write(map, text);
-    if (fclose(text) != 0 && !err)
+    if (!pastset_text_end(text) && !err)
         err = pastset_no_memory("for a picture");
-    return err;
-}
-
-int viewer__picture(char **out, size_t *bytes, const paths_map *map,
-                    const char *format)
-{
-    char *dot = NULL;
-    int err = map_text(&dot, bytes, map);
-
-    *out = NULL;
-    if (!err && strcmp(format, "dot") != 0)
-        err = viewer__picture_of(out, bytes, dot, "dot", format);
-    else if (!err) {
-        *out = dot;
-        return 0;
-    }
-    free(dot);
     return err;
 }
 

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "pastset/text.h"
 #include "viewer/draw/draw_internal.h"
 #include "viewer/draw/draw_run_internal.h"
 #include "viewer/tables/facts.h"
@@ -95,7 +96,8 @@ static void write_process(FILE *file, const viewer__picture_of_run *p,
             ", computing_ns=%" PRId64,
             viewer__time_text(place->communicating_ns, times[0]),
             viewer__time_text(place->computing_ns, times[1]),
-            viewer__share_color(share, color), share > 0.55 ? "white" : "black",
+            viewer__share_color(share, color),
+            viewer__share_is_dark(share) ? "white" : "black",
             place->communicating_ns, place->computing_ns);
     if (p->points)
         fprintf(file, ", pos=\"%.1f,%.1f\"", p->points[at].x, p->points[at].y);
@@ -262,13 +264,13 @@ static int write_graph(FILE *file, const viewer__picture_of_run *p)
 static int graph_text(char **out, size_t *bytes,
                       const viewer__picture_of_run *p)
 {
-    FILE *file = open_memstream(out, bytes);
+    FILE *file = pastset_text_begin(out, bytes);
     int err;
 
     if (!file)
         return pastset_no_memory("for a picture of the run");
     err = write_graph(file, p);
-    if (fclose(file) != 0 && !err)
+    if (!pastset_text_end(file) && !err)
         err = pastset_no_memory("for a picture of the run");
     return err;
 }

@@ -6,6 +6,7 @@
 
 #include <stdio.h>
 
+#include "viewer/draw/scale_internal.h"
 #include "viewer/draw/shape_internal.h"
 #include "viewer/draw/traffic_internal.h"
 
@@ -37,19 +38,7 @@ void viewer__layout_line(FILE *file, const viewer__picture_of_run *p,
 /* --- how numbers are shown (draw_run_scale.c) --- */
 
 double viewer__line_width(const viewer__picture_of_run *p, uint64_t bytes);
-#define VIEWER__COLOR 8 /* bytes, as in "#rrggbb" */
-/* From 0 to 1. */
-const char *viewer__share_color(double share, char color[VIEWER__COLOR]);
-const char *viewer__waiting_color(double share, char color[VIEWER__COLOR]);
 double viewer__place_share(const viewer_place *place);
-#define VIEWER__NUMBER 32
-const char *viewer__bytes_text(uint64_t bytes, char text[VIEWER__NUMBER]);
-const char *viewer__time_text(int64_t ns, char text[VIEWER__NUMBER]);
-
-/* Text of others as Graphviz shows it: in HTML-like labels, and between quotes.
- * At most `most` characters; bytes that are not UTF-8 become "?". */
-void viewer__write_html(FILE *file, const char *text, size_t most);
-void viewer__write_label(FILE *file, const char *text, size_t most);
 
 /* --- draw_run_legend.c --- */
 

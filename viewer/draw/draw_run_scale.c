@@ -1,7 +1,4 @@
-/* draw_run_scale.c - how numbers and texts of a run are shown in its picture.
- *
- * Both scales of colours go from light to dark, so they can be told apart
- * without seeing colours, and on paper. */
+/* draw_run_scale.c - see scale_internal.h; and widths of lines. */
 #include "viewer/draw/draw_run_internal.h"
 
 #include <math.h>
@@ -88,6 +85,22 @@ const char *viewer__time_text(int64_t ns, char text[VIEWER__NUMBER])
         snprintf(text, VIEWER__NUMBER, "%.3g ms", (double)ns / 1e6);
     else
         snprintf(text, VIEWER__NUMBER, "%.3g us", (double)ns / 1e3);
+    return text;
+}
+
+/* As many digits as can be told apart at a glance: 999, 12.3k, 4M. */
+const char *viewer__count_text(uint64_t count, char text[VIEWER__NUMBER])
+{
+    static const char *const units[] = {"", "k", "M", "G", "T"};
+    double number = (double)count;
+    size_t unit = 0;
+
+    while (number >= 1000 && unit < sizeof(units) / sizeof(*units) - 1) {
+        number /= 1000;
+        unit++;
+    }
+    snprintf(text, VIEWER__NUMBER, "%.*f%s", unit > 0 && number < 99.95 ? 1 : 0,
+             number, units[unit]);
     return text;
 }
 

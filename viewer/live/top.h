@@ -32,6 +32,10 @@ typedef struct viewer_top_options {
     bool mirror; /* of a run on other machines: that a process of it cannot be
                     seen here does not mean that it was killed */
     const char *name; /* shown in place of the directory; NULL: that */
+    bool history; /* what threads did since the run began is kept, for which all
+                     tuples are read; see viewer_top_catch_up */
+    uint64_t portion; /* tuples that are caught up with at once, about;
+                         0: 2 million */
     pid_t helper; /* a process whose processor time is part of watching; 0 */
 } viewer_top_options;
 
@@ -46,6 +50,13 @@ void viewer_top_close(viewer_top *top);
  * trace elements are soon overwritten. Errors: PASTSET_ENOMEM, those of
  * scopes_source_each. */
 int viewer_top_pull(viewer_top *top);
+
+/* Takes a portion of what was there before the first window into the history,
+ * oldest first. Small enough not to be in the way of pulls. Errors: as above;
+ * then that portion is missing. */
+int viewer_top_catch_up(viewer_top *top);
+/* Some of that is not in the history yet. */
+bool viewer_top_is_behind(const viewer_top *top);
 
 /* Every process that ever came up has ended, and at least one did come up. */
 bool viewer_top_over(const viewer_top *top);
@@ -151,6 +162,14 @@ typedef enum viewer_top_list {
  * this list. Errors: PASTSET_ENOMEM, PASTSET_EIO. */
 int viewer_top_print(const viewer_top_frame *frame, viewer_top_list list,
                      viewer_format format, FILE *file);
+
+/* What threads did since the run began, if that is kept: an object with the
+ * length of a bin of time, `bin_ns`; `read_ns`, until when all is in it that
+ * was there before the first window, or null if all of that is (see
+ * viewer_top_catch_up); and `threads`, an array of their `number` and
+ * `communicating_ns`, the time in operations that have come up, for each bin
+ * from the first start of a process on. Errors: PASTSET_EIO. */
+int viewer_top_print_history(const viewer_top *top, FILE *file);
 
 /* As lines of a terminal: exactly `rows` lines at most, of `columns`
  * characters at most, without a newline behind the last. Rows that do not fit

@@ -393,6 +393,10 @@ int viewer_top_frame_init(viewer_top_frame *out, viewer_top *top,
 {
     int err;
 
+    if (!top->map) { /* it could not be made; the next pull tries again */
+        *out = (viewer_top_frame){0};
+        return pastset_no_memory("for what is new");
+    }
     *out = (viewer_top_frame){
         .run = top->options.name ? top->options.name
                                  : eventspace_run_directory(top->run),

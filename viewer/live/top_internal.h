@@ -23,6 +23,25 @@ typedef struct top_cell {
     uint32_t longest; /* collector */
 } top_cell;
 
+/* What threads did since the run began (top_history.c). */
+#define TOP_HISTORY_BINS 512
+
+/* Of a process: its tuples that ended before `until` and were there before the
+ * first window. `at`: those that ended before are taken in; `to`: the end of
+ * the portion that is being taken in. Ticks. */
+typedef struct top_older {
+    uint64_t at, to, until;
+} top_older;
+
+typedef struct top_history {
+    unsigned bin_shift; /* of one bin: 2 to the power of that, in ns */
+    uint64_t end_ns;    /* the latest end of an operation */
+    uint32_t first;     /* the process that started first; PATHS_NONE */
+    uint64_t *ns; /* by thread and bin: in operations; NULL: it is not kept */
+    int64_t *begin_ns; /* by process: its start, after that of the first */
+    top_older *older;  /* by process */
+} top_history;
+
 typedef struct top_thread {
     uint32_t process;  /* of the map; PATHS_NONE: no thread of this number */
     uint64_t last_end; /* ticks of its process */
@@ -33,7 +52,7 @@ typedef struct top_thread {
 typedef struct top_process {
     bool known; /* its clock: the next four */
     uint64_t base, slice_ticks;
-    double hz;
+    double hz, tick_ns;
     double ahead;      /* its ticks are at least this much beyond those that
                           this process counts */
     uint64_t now;      /* ticks, at the last pull */
@@ -72,6 +91,7 @@ struct viewer_top {
 
     uint32_t process_count;
     top_process *processes;
+    top_history history;
     void *streams;                /* a tree (search.h): how far each was read */
     scopes_pending_list *pending; /* at the last frame; its texts */
     uint64_t pulls;
@@ -97,6 +117,17 @@ uint64_t viewer__top_behind(const viewer_top *top, uint32_t process,
 /* The place of the slice that holds `ticks`, made ready; PATHS_NONE when it is
  * too old. */
 uint32_t viewer__top_slice(viewer_top *top, uint32_t process, uint64_t ticks);
+/* Of a thread of the process, as it sees it, rather than of what is below. */
+static inline bool viewer__top_is_operation(const viewer_top *top,
+                                            uint32_t process,
+                                            const eventspace_trace *event)
+{
+    return event->thread < top->thread_count &&
+           event->collector < top->collectors &&
+           top->is_top[event->collector] &&
+           top->threads[event->thread].process == process;
+}
+
 /* The first slice of the window that ends now, and what it all covers. */
 uint64_t viewer__top_window(const viewer_top *top, uint32_t process,
                             double *seconds);
@@ -106,6 +137,21 @@ uint64_t viewer__top_window(const viewer_top *top, uint32_t process,
 /* After the first window: what threads did last that did nothing in it.
  * Errors: PASTSET_ENOMEM, those of scopes_source_each. */
 int viewer__top_look_back(viewer_top *top);
+
+/* --- top_history.c --- */
+
+/* Errors: PASTSET_ENOMEM. */
+int viewer__history_init(viewer_top *top);
+void viewer__history_fini(viewer_top *top);
+/* When processes began. False: it is not as it was, and all tuples must be
+ * taken again. */
+bool viewer__history_look(viewer_top *top);
+/* Those of its tuples that ended before `until` are left to
+ * viewer_top_catch_up. */
+void viewer__history_skip(viewer_top *top, uint32_t process, uint64_t until);
+/* A tuple of a thread's operation. */
+void viewer__history_add(viewer_top *top, uint32_t process,
+                         const eventspace_trace *event);
 
 /* --- top_model.c --- */
 

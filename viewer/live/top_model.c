@@ -140,6 +140,7 @@ static void know_clock(viewer_top *top, top_process *h, double hz,
 
     h->known = true;
     h->hz = hz;
+    h->tick_ns = 1e9 / hz;
     h->base = base;
     h->slice_ticks = (uint64_t)(window / (TOP_SLICES - 2));
     if (h->slice_ticks == 0) /* a clock that hardly ticks */
@@ -277,10 +278,12 @@ static int pull_process(viewer_top *top, uint32_t process, uint64_t *from)
     bool first = !top->processes[process].counted;
     int err;
 
-    if (!(first && end_is_unknown(top, process))) {
+    if (!first || !end_is_unknown(top, process)) {
         from[process] = since(top, process, first);
         filter.from_ticks = from;
     }
+    if (first)
+        viewer__history_skip(top, process, from[process]);
     err = scopes_source_each(top->source, process, &filter, take, top, &ledger);
     if (err)
         return err; /* then all of it once more */
@@ -298,6 +301,7 @@ static int pull_all(viewer_top *top)
     if (!from)
         return pastset_no_memory("to look");
     look_at_processes(top);
+    viewer__history_look(top);
     now_ns = viewer__top_clock_ns();
     for (uint32_t i = 0; i < top->process_count && !err; i++) {
         set_now(top, i, now_ns);
@@ -318,6 +322,8 @@ static int memory_make(viewer_top *top)
         err = find_collectors(top);
     if (!err)
         err = make_slices(top);
+    if (!err)
+        err = viewer__history_init(top);
     return err ? pastset_fail(err, "no memory for the map's %u nodes",
                               top->map->node_count)
                : 0;
@@ -326,6 +332,7 @@ static int memory_make(viewer_top *top)
 static void model_drop(viewer_top *top)
 {
     viewer__top_streams_fini(top);
+    viewer__history_fini(top);
     scopes_pending_destroy(top->pending);
     scopes_topology_destroy(top->topology);
     free(top->threads);
@@ -374,6 +381,13 @@ static int model_make(viewer_top *top)
     return err;
 }
 
+/* As far as the history goes by that. */
+static bool began_alike(viewer_top *top)
+{
+    look_at_processes(top);
+    return viewer__history_look(top);
+}
+
 int viewer_top_pull(viewer_top *top)
 {
     int err;
@@ -384,8 +398,9 @@ int viewer_top_pull(viewer_top *top)
         err = scopes_source_refresh(top->source);
     if (err)
         return err;
-    return eventspace_run_map(top->run) == top->map ? pull_all(top)
-                                                    : model_make(top);
+    return eventspace_run_map(top->run) == top->map && began_alike(top)
+               ? pull_all(top)
+               : model_make(top);
 }
 
 /* --- opening --- */

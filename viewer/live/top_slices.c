@@ -235,6 +235,8 @@ static void take_event(viewer_top *top, uint32_t process,
 
     if (event->end > h->last_end)
         h->last_end = event->end;
+    if (viewer__top_is_operation(top, process, event))
+        viewer__history_add(top, process, event);
     place = viewer__top_slice(top, process, event->end);
     if (place == PATHS_NONE)
         return;
@@ -246,8 +248,7 @@ static void take_event(viewer_top *top, uint32_t process,
         top->arrivals[((size_t)place * top->root_count + root) *
                           top->thread_count +
                       event->thread]++;
-    if (top->is_top[event->collector] &&
-        top->threads[event->thread].process == process)
+    if (viewer__top_is_operation(top, process, event))
         take_operation(top, process, place, event);
 }
 

@@ -2,6 +2,7 @@
 #include "viewer/live/top.h"
 
 #include "pastset/status.h"
+#include "pastset/text.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -400,13 +401,13 @@ static int draw_list(drawing *d, const viewer_top_frame *frame,
         return 0;
     if (all > max)
         max--;
-    memory = open_memstream(&text, &bytes);
+    memory = pastset_text_begin(&text, &bytes);
     if (!memory)
         return pastset_no_memory("to draw");
     err = print_list(frame, list, max, VIEWER_TABLE, memory);
     if (all > max)
         fprintf(memory, "... and %zu %s more\n", all - max, lists[list].name);
-    if (fclose(memory) != 0 && !err)
+    if (!pastset_text_end(memory) && !err)
         err = pastset_no_memory("to draw");
     if (!err)
         draw_lines(d, text, true);
@@ -419,17 +420,20 @@ static int draw_head(drawing *d, const viewer_top_frame *frame,
 {
     char *text = NULL;
     size_t bytes = 0;
-    FILE *memory = open_memstream(&text, &bytes);
+    FILE *memory = pastset_text_begin(&text, &bytes);
+    int err = 0;
 
     if (!memory)
         return pastset_no_memory("to draw");
     print_head(frame, memory);
     fprintf(memory, "%s%s\n", keys ? "  " : "", keys ? keys : "");
     print_cost(frame, memory);
-    fclose(memory);
-    draw_lines(d, text, false);
+    if (pastset_text_end(memory))
+        draw_lines(d, text, false);
+    else
+        err = pastset_no_memory("to draw");
     free(text);
-    return 0;
+    return err;
 }
 
 static unsigned min(size_t a, size_t b)

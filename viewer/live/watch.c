@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "pastset/text.h"
 #include "scopes/causality/in_flight.h"
 #include "scopes/views/view.h"
 #include "viewer/tables/facts.h"
@@ -165,14 +166,17 @@ static void tell(viewer_watch *w, const scopes_table *table)
 
     free(w->text);
     w->text = NULL;
-    out = open_memstream(&w->text, &bytes);
+    out = pastset_text_begin(&w->text, &bytes);
     if (!out)
         return;
     for (size_t i = 0; i < rows && i < TOLD_MAX; i++)
         row_tell(out, table, i);
     if (rows > TOLD_MAX)
         fprintf(out, "and %zu more\n", rows - TOLD_MAX);
-    fclose(out);
+    if (!pastset_text_end(out)) {
+        free(w->text);
+        w->text = NULL;
+    }
 }
 
 static bool deadlock_look(viewer_watch *w, const scopes_pending_list *pending)

@@ -3,26 +3,37 @@
  * again when one of them changes. */
 #include "viewer/report/page_internal.h"
 
-#define TAKE_IN(name, file)                                                    \
+#define FILE_AT(path) ".incbin \"" path "\"\n"
+#define PAGE(name) FILE_AT(PAGE_FOLDER "/" name)
+
+/* Files, one behind the other. */
+#define TAKE_IN(name, files)                                                   \
     __asm__(".pushsection .rodata\n"                                           \
             ".hidden viewer__" name "_begin\n"                                 \
             ".hidden viewer__" name "_end\n"                                   \
             ".global viewer__" name "_begin\n"                                 \
             ".global viewer__" name "_end\n"                                   \
-            "viewer__" name "_begin:\n"                                        \
-            ".incbin \"" file "\"\n"                                           \
-            "viewer__" name "_end:\n"                                          \
+            "viewer__" name "_begin:\n" files "viewer__" name "_end:\n"        \
             ".byte 0\n"                                                        \
             ".popsection\n")
 
-TAKE_IN("html", PAGE_FOLDER "/report.html");
-TAKE_IN("css", PAGE_FOLDER "/report.css");
-TAKE_IN("data", PAGE_FOLDER "/data.js");
-TAKE_IN("regions", PAGE_FOLDER "/regions.js");
-TAKE_IN("timeline", PAGE_FOLDER "/timeline.js");
-TAKE_IN("tables", PAGE_FOLDER "/tables.js");
-TAKE_IN("report", PAGE_FOLDER "/report.js");
-TAKE_IN("d3", PAGE_D3);
+/* The scripts in the order in which they need each other. */
+TAKE_IN("html", PAGE("report.html"));
+TAKE_IN("css", PAGE("report.css") PAGE("map.css"));
+/* clang-format off */
+TAKE_IN("scripts",
+        PAGE("data.js") PAGE("regions.js") PAGE("rows.js")
+        PAGE("bars.js") PAGE("timeline.js") PAGE("arrows.js")
+        PAGE("charts.js") PAGE("charts_series.js") PAGE("charts_grid.js")
+        PAGE("export.js") PAGE("tables.js") PAGE("views.js")
+        PAGE("panels.js") PAGE("map.js") PAGE("answers.js")
+        PAGE("search.js") PAGE("link.js") PAGE("report.js"));
+/* clang-format on */
+TAKE_IN("d3", FILE_AT(PAGE_D3));
+TAKE_IN("scheme", PAGE("scheme.js"));
+TAKE_IN("pair_html", PAGE("pair.html"));
+TAKE_IN("pair_css", PAGE("pair.css"));
+TAKE_IN("pair_script", PAGE("pair.js"));
 
 #define TAKEN_IN(name)                                                         \
     extern const char viewer__##name##_begin[], viewer__##name##_end[];        \
@@ -31,9 +42,9 @@ TAKE_IN("d3", PAGE_D3);
 
 TAKEN_IN(html);
 TAKEN_IN(css);
-TAKEN_IN(data);
-TAKEN_IN(regions);
-TAKEN_IN(timeline);
-TAKEN_IN(tables);
-TAKEN_IN(report);
+TAKEN_IN(scripts);
 TAKEN_IN(d3);
+TAKEN_IN(scheme);
+TAKEN_IN(pair_html);
+TAKEN_IN(pair_css);
+TAKEN_IN(pair_script);

@@ -1,7 +1,11 @@
 /* page_internal.h - the files of viewer/report/page and D3, which are part of
- * the program. */
+ * the program, and how pages are put together from them. */
 #ifndef VIEWER_PAGE_INTERNAL_H
 #define VIEWER_PAGE_INTERNAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
 
 /* A text from `begin` up to `end`. */
 typedef struct viewer_page_file {
@@ -11,10 +15,33 @@ typedef struct viewer_page_file {
 
 extern const viewer_page_file viewer__page_html, viewer__page_css;
 extern const viewer_page_file viewer__page_d3;
+/* The script of its head. */
+extern const viewer_page_file viewer__page_scheme;
 
-/* The scripts of the page, to be put in this order. */
-extern const viewer_page_file viewer__page_data, viewer__page_regions;
-extern const viewer_page_file viewer__page_timeline;
-extern const viewer_page_file viewer__page_tables, viewer__page_report;
+/* The scripts of the page, one behind the other. */
+extern const viewer_page_file viewer__page_scripts;
+
+/* The page of two runs, which has these besides. */
+extern const viewer_page_file viewer__page_pair_html, viewer__page_pair_css;
+extern const viewer_page_file viewer__page_pair_script;
+
+/* --- putting them together --- */
+
+/* Puts what {{name}} stands for; an error ends the page. */
+typedef int viewer__page_part(void *context, const char *name, size_t bytes);
+int viewer__page_put(FILE *file, viewer_page_file html,
+                     viewer__page_part *put_part, void *context);
+/* Is a name this one? */
+bool viewer__page_is(const char *name, size_t bytes, const char *what);
+
+/* Any text, escaped for HTML. */
+void viewer__page_html_text(FILE *file, const char *text);
+/* A file as it is. */
+void viewer__page_file_text(FILE *file, viewer_page_file part);
+
+/* The number by which a page knows its own scripts, in hexadecimal.
+ * Errors: PASTSET_EIO. */
+#define VIEWER__NONCE_TEXT 33
+int viewer__page_nonce(char nonce[VIEWER__NONCE_TEXT]);
 
 #endif

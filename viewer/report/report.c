@@ -9,70 +9,38 @@
 #include "viewer/report/report.h"
 
 #include "pastset/status.h"
+#include "pastset/text.h"
 #include "paths/map/units.h"
 #include "scopes/reading/snapshot.h"
 #include "scopes/views/view.h"
-#include "viewer/draw/draw.h"
+#include "viewer/draw/draw_measured.h"
 #include "viewer/tables/output.h"
 #include "viewer/report/page_internal.h"
 #include "viewer/report/report_internal.h"
 #include "viewer/report/report_panels_internal.h"
+#include "viewer/report/report_views_internal.h"
+#include "viewer/tables/alone.h"
 #include "viewer/tables/table_print.h"
+#include "viewer/tables/trust.h"
 
-#include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-
-#define NONCE_BYTES 16
 
 typedef struct page {
     eventspace_run *run;
     const char *name; /* of the run */
     const scopes_snapshot_options *window;
+    bool full;
     json_t *data;
-    char nonce[2 * NONCE_BYTES + 1];
+    char *maps[VIEWER_MEASURES]; /* pictures; the first NULL: */
+    size_t map_bytes[VIEWER_MEASURES];
+    char map_error[512];
+    char nonce[VIEWER__NONCE_TEXT];
+    bool in_frame; /* of another page, whose nonce it has */
     FILE *file;
 } page;
-
-static void put_html(FILE *file, const char *text)
-{
-    for (; *text; text++)
-        switch (*text) {
-        case '<':
-            fputs("&lt;", file);
-            break;
-        case '>':
-            fputs("&gt;", file);
-            break;
-        case '&':
-            fputs("&amp;", file);
-            break;
-        case '"':
-            fputs("&quot;", file);
-            break;
-        case '\'':
-            fputs("&#39;", file);
-            break;
-        default:
-            putc(*text, file);
-        }
-}
-
-static void put_file(page *p, viewer_page_file file)
-{
-    fwrite(file.begin, 1, (size_t)(file.end - file.begin), p->file);
-}
-
-static void put_scripts(page *p)
-{
-    put_file(p, viewer__page_data);
-    put_file(p, viewer__page_regions);
-    put_file(p, viewer__page_timeline);
-    put_file(p, viewer__page_tables);
-    put_file(p, viewer__page_report);
-}
 
 /* --- the data --- */
 
@@ -96,47 +64,59 @@ static int put_data(page *p)
 {
     if (json_dump_callback(p->data, write_data, p->file,
                            JSON_COMPACT | JSON_ENSURE_ASCII |
-                               JSON_REAL_PRECISION(9)))
+                               JSON_REAL_PRECISION(15)))
         return pastset_no_memory("to write the data");
     return 0;
 }
 
 /* --- the path map --- */
 
-/* The picture from its <svg> on: what stands before has no place in the middle
- * of a page. */
-static int draw_map(page *p)
+/* By each measure, where there are events; else the map alone. After an error
+ * the page says why. */
+static int draw_map(page *p, const scopes_snapshot *snapshot)
 {
     viewer_draw_options options = {.file = "the map", .format = "svg"};
-    size_t bytes;
-    char *text;
-    int err =
-        viewer_draw_text(&text, &bytes, eventspace_run_map(p->run), &options);
-    const char *svg = err ? NULL : memmem(text, bytes, "<svg", 4);
+
+    return viewer_require_events(snapshot, p->name)
+               ? viewer_draw_text(&p->maps[0], &p->map_bytes[0],
+                                  eventspace_run_map(p->run), &options)
+               : viewer_draw_measured_all(p->maps, p->map_bytes, snapshot,
+                                          p->name, &options);
+}
+
+/* A picture from its <svg> on: what stands before has no place in the middle
+ * of a page. */
+static void put_picture(page *p, const char *text, size_t bytes)
+{
+    const char *svg = memmem(text, bytes, "<svg", 4);
 
     if (svg)
         fwrite(svg, 1, (size_t)(text + bytes - svg), p->file);
-    else if (!err)
-        err = pastset_fail(PASTSET_EIO, "Graphviz has drawn no SVG");
-    free(text);
-    return err;
 }
 
 static void put_map(page *p)
 {
-    if (draw_map(p) == 0)
+    if (p->maps[0]) {
+        put_picture(p, p->maps[0], p->map_bytes[0]);
         return;
+    }
     fputs("<p>The path map could not be drawn: ", p->file);
-    put_html(p->file, pastset_error());
+    viewer__page_html_text(p->file, p->map_error);
     fputs("</p>\n", p->file);
 }
 
-/* --- the page --- */
-
-static bool is(const char *name, size_t bytes, const char *what)
+/* For map.js, which shows one of them instead of the first. */
+static void put_other_maps(page *p)
 {
-    return bytes == strlen(what) && memcmp(name, what, bytes) == 0;
+    for (int i = 1; i < VIEWER_MEASURES && p->maps[i]; i++) {
+        fprintf(p->file, "<template id=\"es-map-by-%s\">\n",
+                viewer_measure_names[i]);
+        put_picture(p, p->maps[i], p->map_bytes[i]);
+        fputs("</template>\n", p->file);
+    }
 }
+
+/* --- the page --- */
 
 static void put_time(page *p, const char *word, int64_t ns)
 {
@@ -148,7 +128,7 @@ static void put_time(page *p, const char *word, int64_t ns)
 
 static void put_title(page *p)
 {
-    put_html(p->file, eventspace_run_map(p->run)->name);
+    viewer__page_html_text(p->file, eventspace_run_map(p->run)->name);
     if (p->window->last_ns > 0)
         put_time(p, "the last", p->window->last_ns);
     if (p->window->from_ns != INT64_MIN)
@@ -157,92 +137,72 @@ static void put_title(page *p)
         put_time(p, "to", p->window->to_ns);
 }
 
-static int put_part(page *p, const char *name, size_t bytes)
+static int put_part(void *context, const char *name, size_t bytes)
 {
-    if (is(name, bytes, "title"))
+    page *p = context;
+
+    if (viewer__page_is(name, bytes, "title"))
         put_title(p);
-    else if (is(name, bytes, "nonce"))
+    else if (viewer__page_is(name, bytes, "nonce"))
         fputs(p->nonce, p->file);
-    else if (is(name, bytes, "style"))
-        put_file(p, viewer__page_css);
-    else if (is(name, bytes, "d3"))
-        put_file(p, viewer__page_d3);
-    else if (is(name, bytes, "script"))
-        put_scripts(p);
-    else if (is(name, bytes, "map"))
+    else if (viewer__page_is(name, bytes, "base"))
+        fputs(p->in_frame ? "<base href=\"about:srcdoc\">" : "", p->file);
+    else if (viewer__page_is(name, bytes, "style"))
+        viewer__page_file_text(p->file, viewer__page_css);
+    else if (viewer__page_is(name, bytes, "d3"))
+        viewer__page_file_text(p->file, viewer__page_d3);
+    else if (viewer__page_is(name, bytes, "scheme"))
+        viewer__page_file_text(p->file, viewer__page_scheme);
+    else if (viewer__page_is(name, bytes, "script"))
+        viewer__page_file_text(p->file, viewer__page_scripts);
+    else if (viewer__page_is(name, bytes, "map"))
         put_map(p);
-    else if (is(name, bytes, "data"))
+    else if (viewer__page_is(name, bytes, "maps"))
+        put_other_maps(p);
+    else if (viewer__page_is(name, bytes, "data"))
         return put_data(p);
     return 0;
 }
 
 static int put_page(page *p)
 {
-    const char *at = viewer__page_html.begin, *end = viewer__page_html.end;
-    int err = 0;
-    while (!err) {
-        const char *open = memmem(at, (size_t)(end - at), "{{", 2);
-        const char *close =
-            open ? memmem(open, (size_t)(end - open), "}}", 2) : NULL;
-        if (!close)
-            break;
-        fwrite(at, 1, (size_t)(open - at), p->file);
-        err = put_part(p, open + 2, (size_t)(close - open - 2));
-        at = close + 2;
-    }
-    fwrite(at, 1, (size_t)(end - at), p->file);
-    return err;
-}
-
-static int make_nonce(page *p)
-{
-    uint8_t random[NONCE_BYTES];
-    if (getrandom(random, sizeof(random), 0) != NONCE_BYTES)
-        return pastset_fail(PASTSET_EIO, "no random bytes: %s",
-                            strerror(errno));
-    for (size_t i = 0; i < NONCE_BYTES; i++)
-        snprintf(p->nonce + 2 * i, 3, "%02x", random[i]);
-    return 0;
+    return viewer__page_put(p->file, viewer__page_html, put_part, p);
 }
 
 static int make_view(scopes_table **out, const scopes_snapshot *snapshot,
                      const char *name, bool each)
 {
-    scopes_view_input view_input = {
-        .map = snapshot->topology->map,
-        .topology = snapshot->topology,
-        .event_table = snapshot->event_table,
-        .clocks = snapshot->clocks,
-        .threads = NULL,
-        .each = each,
-        .pending =
-            snapshot->options.to_ns == INT64_MAX ? snapshot->pending : NULL,
-        .run = snapshot->run,
-        .scheduling = snapshot->scheduling};
-    return scopes_view_make(out, scopes_view_find(name), &view_input);
+    scopes_view_input input = viewer__report_input(snapshot);
+
+    input.each = each;
+    return scopes_view_make(out, scopes_view_find(name), &input);
 }
 
-static int make_waits(viewer__waits *out, const scopes_snapshot *snapshot,
-                      const scopes_communication *view)
+static json_t *trust_of(const scopes_snapshot *snapshot,
+                        const viewer_facts *facts)
 {
-    scopes_table *table;
-    int err = make_view(&table, snapshot, "waits-for", true);
+    viewer_alone alone = viewer_alone_of(snapshot);
+    viewer_trust trust;
+    char says[512];
 
-    if (err)
-        return err;
-    err = viewer__waits_take(out, view, table);
-    scopes_table_destroy(table);
-    return err;
+    viewer_trust_take(&trust, snapshot, facts);
+    return json_pack(
+        "{s:o, s:o, s:o}", "eventCostNs",
+        trust.event_cost_ns > 0 ? json_real(trust.event_cost_ns) : json_null(),
+        "observing",
+        isfinite(trust.observing) ? json_real(trust.observing) : json_null(),
+        "alone",
+        viewer_json_text(viewer_alone_says(&alone, says, sizeof(says))));
 }
 
 /* Collects the data; the tables behind it are not needed any more then. */
 static int collect(page *p)
 {
-    scopes_communication *view = NULL;
+    viewer_timeline *timeline = NULL;
     scopes_table *pending = NULL, *regions = NULL;
+    json_t *views = NULL;
     scopes_snapshot *snapshot = NULL;
     viewer_facts facts = {0};
-    viewer__waits waits = {0};
     int err = scopes_snapshot_take(&snapshot, p->run, p->window);
     if (err)
         goto done;
@@ -252,26 +212,29 @@ static int collect(page *p)
     err = make_view(&regions, snapshot, "regions", true);
     if (err)
         goto done;
-    err = scopes_communication_read(&view, snapshot);
-    if (err)
-        goto done;
-    err = make_waits(&waits, snapshot, view);
+    err = viewer_timeline_create(&timeline, snapshot);
     if (err)
         goto done;
     err = viewer_facts_take(&facts, p->run);
     if (err)
         goto done;
-    p->data = viewer__report_data(p->name, snapshot, &facts, view, &waits,
-                                  pending, regions);
-    if (!p->data)
+    err = viewer__report_views(&views, snapshot);
+    if (err)
+        goto done;
+    p->data = viewer__report_data(p->name, snapshot, &facts, timeline, pending,
+                                  regions, p->full);
+    if (!p->data || json_object_set(p->data, "views", views) ||
+        json_object_set_new(p->data, "trust", trust_of(snapshot, &facts)))
         err = pastset_no_memory("for the report's data");
     else if (viewer_require_events(snapshot, p->name))
         json_object_set_new(p->data, "noEvents",
                             viewer_json_text(pastset_error()));
+    if (!err && draw_map(p, snapshot))
+        snprintf(p->map_error, sizeof(p->map_error), "%s", pastset_error());
 done:
+    json_decref(views);
     viewer_facts_fini(&facts);
-    viewer__waits_fini(&waits);
-    scopes_communication_destroy(view);
+    viewer_timeline_destroy(timeline);
     scopes_table_destroy(pending);
     scopes_table_destroy(regions);
     scopes_snapshot_destroy(snapshot);
@@ -283,11 +246,11 @@ static int page_make(page *p, char **text, size_t *bytes)
 {
     int err;
 
-    p->file = open_memstream(text, bytes);
+    p->file = pastset_text_begin(text, bytes);
     if (!p->file)
         return pastset_no_memory("for the report");
     err = put_page(p);
-    if (fclose(p->file) != 0 && !err)
+    if (!pastset_text_end(p->file) && !err)
         err = pastset_no_memory("for the report");
     return err;
 }
@@ -297,24 +260,54 @@ static bool is_window(const scopes_snapshot_options *o)
     return o->from_ns != INT64_MIN || o->to_ns != INT64_MAX || o->last_ns > 0;
 }
 
+static int page_begin(page *p, const viewer_report_panel *panels,
+                      size_t panel_count)
+{
+    int err = p->in_frame ? 0 : viewer__page_nonce(p->nonce);
+
+    if (!err)
+        err = collect(p);
+    if (err)
+        return err;
+    if (json_object_set_new(p->data, "panels",
+                            viewer__report_panels(panels, panel_count)) ||
+        json_object_set_new(p->data, "window",
+                            json_boolean(is_window(p->window))))
+        return pastset_no_memory("for the report's data");
+    return 0;
+}
+
+static void page_end(page *p)
+{
+    json_decref(p->data);
+    for (int i = 0; i < VIEWER_MEASURES; i++)
+        free(p->maps[i]);
+}
+
+int viewer_report_print(eventspace_run *run, const char *name,
+                        const scopes_snapshot_options *window,
+                        const viewer_report_panel *panels, size_t panel_count,
+                        FILE *file)
+{
+    page p = {.run = run, .name = name, .window = window, .file = file};
+    int err = page_begin(&p, panels, panel_count);
+
+    if (!err)
+        err = put_page(&p);
+    page_end(&p);
+    return err;
+}
+
 int viewer_report(eventspace_run *run, const char *name,
                   const scopes_snapshot_options *window,
                   const viewer_report_panel *panels, size_t panel_count,
-                  const char *file)
+                  bool full, const char *file)
 {
-    page p = {.run = run, .name = name, .window = window};
+    page p = {.run = run, .name = name, .window = window, .full = full};
     char *text = NULL;
     size_t bytes = 0;
-    int err = make_nonce(&p);
-    if (err)
-        return err;
-    err = collect(&p);
-    if (err)
-        return err;
-    if (json_object_set_new(p.data, "panels",
-                            viewer__report_panels(panels, panel_count)) ||
-        json_object_set_new(p.data, "window", json_boolean(is_window(window))))
-        err = pastset_no_memory("for the report's data");
+    int err = page_begin(&p, panels, panel_count);
+
     if (!err)
         err = page_make(&p, &text, &bytes);
     if (!err)
@@ -323,7 +316,32 @@ int viewer_report(eventspace_run *run, const char *name,
         err = pastset_fail(
             PASTSET_ENOENT, "%s",
             json_string_value(json_object_get(p.data, "noEvents")));
-    json_decref(p.data);
+    page_end(&p);
     free(text);
+    return err;
+}
+
+int viewer__report_frame(viewer__report_frame_text *out,
+                         const viewer_report_run *of,
+                         const scopes_snapshot_options *window, bool full,
+                         const char *nonce)
+{
+    page p = {.run = of->run,
+              .name = of->name,
+              .window = window,
+              .full = full,
+              .in_frame = true};
+    int err;
+
+    snprintf(p.nonce, sizeof(p.nonce), "%s", nonce);
+    err = page_begin(&p, of->panels, of->panel_count);
+    if (!err)
+        err = page_make(&p, &out->text, &out->bytes);
+    if (!err)
+        out->lasted_ns = json_integer_value(json_object_get(p.data, "endNs")) -
+                         json_integer_value(json_object_get(p.data, "startNs"));
+    out->has_events =
+        !err && out->lasted_ns > 0 && !json_object_get(p.data, "noEvents");
+    page_end(&p);
     return err;
 }

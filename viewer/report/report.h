@@ -2,13 +2,19 @@
 #ifndef VIEWER_REPORT_H
 #define VIEWER_REPORT_H
 
+#include <stdbool.h>
+#include <stdio.h>
+
 #include "scopes/reading/snapshot.h"
 #include "scopes/tables/table.h"
 
-/* A table that the page shows below its own; both are borrowed. */
+/* A table that the page shows below its own; all is borrowed. */
 typedef struct viewer_report_panel {
     const char *title;
     const scopes_table *table;
+    const char *chart;          /* "line", "bar" or "none" */
+    const char *const *columns; /* that it shows, the first along its x axis */
+    size_t column_count;
 } viewer_report_panel;
 
 /* Writes the page: the timeline of the threads, the tables, the path map; of a
@@ -16,13 +22,35 @@ typedef struct viewer_report_panel {
  * is written to a file beside `file` that takes its name when it is whole.
  * A map that cannot be drawn is said in the page, in place of the picture.
  * `name` is what the page and errors call the run. The page has the first 1,000
- * rows of each panel.
+ * rows of each panel. Of a run with very many operations it has sums, and the
+ * operations of the parts that matter most; with `full`, all of them.
  * Errors: PASTSET_EIO, PASTSET_ENOMEM, those of
  * scopes/causality/communication_times.h; PASTSET_ENOENT (the run has no
  * events, but the page is written, and says so). */
 int viewer_report(eventspace_run *run, const char *name,
                   const scopes_snapshot_options *window,
                   const viewer_report_panel *panels, size_t panel_count,
-                  const char *file);
+                  bool full, const char *file);
+
+typedef struct viewer_report_run {
+    eventspace_run *run;
+    const char *name;
+    const viewer_report_panel *panels;
+    size_t panel_count;
+} viewer_report_run;
+
+/* The pages of two runs side by side, in one that says first what differs: how
+ * long they took, and what scopes/compare/diff.h finds. Written like the page
+ * of one. Errors: as above; PASTSET_ENOENT if one of them has no events. */
+int viewer_report_pair(const viewer_report_run runs[2],
+                       const scopes_snapshot_options *window, bool full,
+                       const char *file);
+
+/* The page of one run to a file that is open. That there are no events is said
+ * in it, and is no error. */
+int viewer_report_print(eventspace_run *run, const char *name,
+                        const scopes_snapshot_options *window,
+                        const viewer_report_panel *panels, size_t panel_count,
+                        FILE *file);
 
 #endif

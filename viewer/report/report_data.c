@@ -8,13 +8,16 @@
  *   verbs, statuses          names; of statuses only those that occur
  *   events                   {recorded, present, lost}
  *   noEvents                 why there are none, and what to do; else absent
- *   processes [{name, state, text, problem, recorded, present, lost}]
+ *   processes [{name, machine, state, text, problem, recorded, present, lost}];
+ *             those with one machine, a number or -1, ran on one
  *   threads   [{name, process, operations, steps, startNs, endNs,
  *               communicatingNs, computingNs, runnableNs, sleepingNs,
- *               runnableAfterNs, sleepingAfterNs, waitingNs, longest,
- *               longestNs, lost, stepsKnown}], by number; `process` is an index
- *               or -1, `longest` the place of an operation among the thread's,
- *               or -1; `runnableAfterNs`: after its last operation
+ *               runnableAfterNs, sleepingAfterNs, waitingNs, waitsFor,
+ *               waitsForNs, longestPath, longestVerb, longestNs, lost,
+ *               stepsKnown}], by number; `process` is an index or -1;
+ *               `runnableAfterNs`: after its last operation; `waitsFor`: the
+ *               number of the thread for which it waited longest in all, or -1;
+ *               `longestPath`: of its longest operation, or -1
  *   paths     [{thread, name, element, operations, bytes, totalNs,
  *               longestNs}], by thread
  *   pending   [{number, thread, process, state, since_ns, for_ns ...}]: the
@@ -23,177 +26,94 @@
  *   offKnown    and some of the time off the processor: see scheduling
  *   disturbed   share of their computing in which the threads were runnable, if
  *               that is enough to say so; else 0
- *   operations  base64 of the operations, by thread and start. Each is nine
- *             LEB128 numbers to eleven, about 16 bytes in all:
- *
- *     start    ns since the start of the thread's operation before (of its
- *              first: since startNs)
- *     length   ns
- *     path     its place among the thread's paths
- *     step     difference to the operation before; zigzag: 0 -1 1 -2 2 ...
- *     bytes, verb, status
- *     waiting  ns of its length, at its begin, for another thread; 0: none is
- *              known
- *     for      the number of that thread, if it waited
- *     off      ns that the thread was off the processor, at least, between the
- *              operation before (its begin) and this one
- *     runnable  ns of these, if there are any; the others it slept
- *
- *   regions   {names, levels [[thread, depth, count]], times}: times is base64
- *             of the times in regions, level by level, and by start. Each is
- *             three numbers as above: start (zigzag, since the one before;
- *             of the first since startNs), length, and its place among the
- *             names
- *   panels    [{title, columns [{head, kind}], rows, count}]: tables of view
- *             scripts; rows are the first of `count`, by column; kind is text,
- *             count, name (a number), time (ns), share or real
+ *   timeline  see viewer/timeline/timeline_json.c
+ *   fronts    see report_fronts.c
+ *   regions   {names, levels [[thread, depth, count]], start, length, name}:
+ *             the times in regions, level by level, and by start, as texts of
+ *             numbers (viewer/timeline/pack_numbers_internal.h): start (zigzag,
+ *             since the one before; of the first since startNs), length, and
+ *             place among the names
+ *   views     [{name, summary, each, sums, detail}]: those that have rows; sums
+ *             and detail (if it is there) are tables as view_json.h tells
+ *   panels    [{title, chart, chartColumns, ...}]: tables of view scripts, with
+ *             what scripts say of a chart (viewer/sql/script.h)
+ *   trust     {eventCostNs, observing, alone}: what an event costs, and the
+ *             share of the time of threads that this took; null: not known;
+ *             and who was alone (viewer/tables/alone.h), in words
  *   window    it is a part of the run that is shown */
 #include "viewer/report/report_internal.h"
 
 #include "pastset/request.h"
 #include "pastset/status.h"
-#include "viewer/report/report_pack_internal.h"
+#include "viewer/report/report_fronts_internal.h"
 #include "viewer/report/report_regions_internal.h"
 #include "viewer/tables/table_print.h"
+#include "viewer/timeline/timeline_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#define PACKED_MAX_BYTES (7 * 10 + 4 * 5) /* of one operation */
+/* --- processes, threads, paths --- */
 
-/* --- the operations --- */
-
-/* The gaps of a thread, and how far they have been asked for. */
-typedef struct gaps {
-    const scopes_thread_life *life; /* NULL: not known */
-    size_t at;
-    int64_t busy_until;
-} gaps;
-
-static gaps gaps_of(const scopes_scheduling *scheduling,
-                    const scopes_communication *view, uint32_t thread)
+static json_t *process_of(const viewer_process_facts *facts, int machine)
 {
-    return (gaps){.life = scheduling ? &scheduling->threads[thread] : NULL,
-                  .busy_until = view->threads[thread].start_ns};
-}
-
-/* Off the processor from the end of the operations before until then. */
-static scopes_off_time off_before(gaps *g, int64_t until_ns, int64_t end_ns)
-{
-    scopes_off_time off = {0};
-
-    if (g->life && until_ns > g->busy_until)
-        off = scopes_off_between(g->life, &g->at, g->busy_until, until_ns);
-    if (end_ns > g->busy_until)
-        g->busy_until = end_ns;
-    return off;
-}
-
-static uint8_t *put_off(uint8_t *at, scopes_off_time off)
-{
-    at = viewer__pack(at, (uint64_t)(off.runnable_ns + off.sleeping_ns));
-    if (off.runnable_ns + off.sleeping_ns > 0)
-        at = viewer__pack(at, (uint64_t)off.runnable_ns);
-    return at;
-}
-
-static uint8_t *put_thread(uint8_t *at, const scopes_communication *view,
-                           const viewer__wait *waits,
-                           const scopes_thread *thread, uint32_t first_path,
-                           int64_t start_ns, gaps off)
-{
-    const scopes_operation *op = &view->operations[thread->operation];
-    int64_t step = 0;
-    for (size_t i = 0; i < thread->operations; i++, op++) {
-        at = viewer__pack(at, (uint64_t)(op->start_ns - start_ns));
-        at = viewer__pack(at, (uint64_t)(op->end_ns - op->start_ns));
-        at = viewer__pack(at, op->path - first_path);
-        at = viewer__pack(at, viewer__zigzag((int64_t)op->step - step));
-        at = viewer__pack(at, op->bytes);
-        at = viewer__pack(at, op->verb);
-        at = viewer__pack(at, op->status);
-        at = viewer__pack(at, (uint64_t)waits[op - view->operations].ns);
-        if (waits[op - view->operations].ns > 0)
-            at = viewer__pack(at, waits[op - view->operations].for_thread);
-        at = put_off(at, off_before(&off, op->start_ns, op->end_ns));
-        start_ns = op->start_ns;
-        step = op->step;
-    }
-    return at;
-}
-
-static json_t *pack_operations(const scopes_communication *view,
-                               const viewer__wait *waits, int64_t start_ns,
-                               const scopes_scheduling *scheduling)
-{
-    uint8_t *packed = malloc(view->operation_count * PACKED_MAX_BYTES + 1);
-    uint8_t *at = packed;
-    uint32_t path = 0;
-    json_t *json = NULL;
-
-    for (uint32_t i = 0; i < view->thread_count && packed; i++) {
-        while (path < view->path_count && view->paths[path].thread < i)
-            path++;
-        at = put_thread(at, view, waits, &view->threads[i], path, start_ns,
-                        gaps_of(scheduling, view, i));
-    }
-    if (packed)
-        json = viewer__base64(packed, (size_t)(at - packed));
-    free(packed);
-    return json;
-}
-
-/* --- the rest --- */
-
-static json_t *process_of(const viewer_process_facts *facts)
-{
-    return json_pack("{s:o, s:s, s:o, s:o, s:I, s:I, s:I}", "name",
-                     viewer_json_text(facts->process->name), "state",
-                     facts->state, "text", viewer_json_text(facts->text),
-                     "problem", viewer_json_text(facts->process->problem),
-                     "recorded", (json_int_t)facts->events.recorded, "present",
+    return json_pack("{s:o, s:i, s:s, s:o, s:o, s:I, s:I, s:I}", "name",
+                     viewer_json_text(facts->process->name), "machine", machine,
+                     "state", facts->state, "text",
+                     viewer_json_text(facts->text), "problem",
+                     viewer_json_text(facts->process->problem), "recorded",
+                     (json_int_t)facts->events.recorded, "present",
                      (json_int_t)facts->events.present, "lost",
                      (json_int_t)facts->events.lost);
 }
 
+/* Which machine a process ran on: `before` are the machines of those before it,
+ * counted from 0; -1: not known. */
+static int machine_of(const viewer_facts *facts, size_t process,
+                      const int *before)
+{
+    const eventspace_run_process *own = facts->processes[process].process;
+    int machines = 0;
+
+    if (!own->has_meta)
+        return -1;
+    for (size_t i = 0; i < process; i++) {
+        const eventspace_run_process *other = facts->processes[i].process;
+        if (other->has_meta &&
+            eventspace_meta_same_counter(&own->meta, &other->meta))
+            return before[i];
+        if (before[i] >= machines)
+            machines = before[i] + 1;
+    }
+    return machines;
+}
+
 static json_t *processes_of(const viewer_facts *facts)
 {
+    int *machines = calloc(facts->process_count + 1, sizeof(*machines));
     json_t *processes = json_array();
-    for (size_t i = 0; i < facts->process_count; i++)
-        json_array_append_new(processes, process_of(&facts->processes[i]));
+
+    for (size_t i = 0; i < facts->process_count && machines; i++) {
+        machines[i] = machine_of(facts, i, machines);
+        json_array_append_new(processes,
+                              process_of(&facts->processes[i], machines[i]));
+    }
+    free(machines);
     return processes;
 }
 
-/* After the last operation of a thread. */
-static scopes_off_time off_after(const scopes_communication *view,
-                                 const scopes_scheduling *scheduling,
-                                 uint32_t number)
+static json_t *thread_of(const viewer_timeline *timeline, uint32_t number)
 {
-    const scopes_thread *thread = &view->threads[number];
-    const scopes_operation *op = &view->operations[thread->operation];
-    gaps off = gaps_of(scheduling, view, number);
+    const scopes_thread *thread = &timeline->view->threads[number];
+    const scopes_operation *op = &thread->longest_operation;
+    const viewer__waited *waited = &timeline->waits.threads[number];
+    const scopes_off_time after = timeline->off_after[number];
 
-    for (size_t i = 0; i < thread->operations; i++)
-        if (op[i].end_ns > off.busy_until)
-            off.busy_until = op[i].end_ns;
-    return off_before(&off, thread->end_ns, thread->end_ns);
-}
-
-static json_t *thread_of(const scopes_communication *view,
-                         const scopes_thread *thread, int64_t waiting_ns,
-                         scopes_off_time after)
-{
-    json_int_t longest = -1, longest_ns = 0;
-    if (thread->operations) {
-        const scopes_operation *op = &view->operations[thread->longest];
-        longest = (json_int_t)(thread->longest - thread->operation);
-        longest_ns = op->end_ns - op->start_ns;
-    }
     return json_pack(
         "{s:o, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:I, "
-        "s:I, s:I, s:I, s:b}",
+        "s:I, s:I, s:I, s:I, s:I, s:I, s:b}",
         "name", viewer_json_text(thread->name), "process",
         (json_int_t)(thread->process == PATHS_NONE
                          ? -1
@@ -206,20 +126,21 @@ static json_t *thread_of(const scopes_communication *view,
         (json_int_t)thread->runnable_ns, "sleepingNs",
         (json_int_t)thread->sleeping_ns, "runnableAfterNs",
         (json_int_t)after.runnable_ns, "sleepingAfterNs",
-        (json_int_t)after.sleeping_ns, "waitingNs", (json_int_t)waiting_ns,
-        "longest", longest, "longestNs", longest_ns, "lost",
+        (json_int_t)after.sleeping_ns, "waitingNs", (json_int_t)waited->all_ns,
+        "waitsFor",
+        (json_int_t)(waited->most_ns ? (json_int_t)waited->most_for : -1),
+        "waitsForNs", (json_int_t)waited->most_ns, "longestPath",
+        (json_int_t)(thread->operations ? (json_int_t)op->path : -1),
+        "longestVerb", (json_int_t)op->verb, "longestNs",
+        (json_int_t)(op->end_ns - op->start_ns), "lost",
         (json_int_t)thread->lost, "stepsKnown", thread->steps_known);
 }
 
-static json_t *threads_of(const scopes_communication *view,
-                          const viewer__waits *waits,
-                          const scopes_scheduling *scheduling)
+static json_t *threads_of(const viewer_timeline *timeline)
 {
     json_t *threads = json_array();
-    for (uint32_t i = 0; i < view->thread_count; i++)
-        json_array_append_new(
-            threads, thread_of(view, &view->threads[i], waits->waiting_ns[i],
-                               off_after(view, scheduling, i)));
+    for (uint32_t i = 0; i < timeline->view->thread_count; i++)
+        json_array_append_new(threads, thread_of(timeline, i));
     return threads;
 }
 
@@ -348,17 +269,17 @@ static double disturbed(const scopes_communication *view)
 
 json_t *viewer__report_data(const char *name, const scopes_snapshot *snapshot,
                             const viewer_facts *facts,
-                            const scopes_communication *view,
-                            const viewer__waits *waits,
+                            const viewer_timeline *timeline,
                             const scopes_table *pending,
-                            const scopes_table *regions)
+                            const scopes_table *regions, bool full)
 {
+    const scopes_communication *view = viewer_timeline_view(timeline);
     json_t *rows = pending_of(pending);
     extent all = extent_of(view, rows, snapshot->from_ns);
     const eventspace_events *events = &facts->total.events;
     return json_pack(
         "{s:o, s:o, s:o, s:I, s:I, s:I, s:i, s:i, s:o, s:o,"
-        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:b, s:b, s:f, s:o, s:o}",
+        " s:{s:I, s:I, s:I}, s:o, s:o, s:o, s:o, s:b, s:b, s:f, s:o, s:o, s:o}",
         "name", viewer_json_text(eventspace_run_map(snapshot->run)->name),
         "directory", viewer_json_text(name), "began", began(facts), "startNs",
         all.start_ns, "endNs", all.end_ns, "lastStep",
@@ -367,9 +288,10 @@ json_t *viewer__report_data(const char *name, const scopes_snapshot *snapshot,
         statuses_of(view), "events", "recorded", (json_int_t)events->recorded,
         "present", (json_int_t)events->present, "lost",
         (json_int_t)events->lost, "processes", processes_of(facts), "threads",
-        threads_of(view, waits, snapshot->scheduling), "paths", paths_of(view),
-        "pending", rows, "waitsKnown", waits->known, "offKnown",
-        is_off_known(view), "disturbed", disturbed(view), "operations",
-        pack_operations(view, waits->waits, all.start_ns, snapshot->scheduling),
-        "regions", viewer__report_regions(regions, all.start_ns));
+        threads_of(timeline), "paths", paths_of(view), "pending", rows,
+        "waitsKnown", timeline->waits.known, "offKnown", is_off_known(view),
+        "disturbed", disturbed(view), "timeline",
+        viewer_timeline_json(timeline, all.start_ns, all.end_ns, full),
+        "fronts", viewer__report_fronts(view, all.start_ns), "regions",
+        viewer__report_regions(regions, all.start_ns, all.end_ns, full));
 }

@@ -502,14 +502,8 @@ static int view_make(scopes_table **out, viewer__sql_window *window,
         return err;
     viewer__sql_note_strange(viewer__sql_window_run(window),
                              snapshot->event_table->strange);
-    view_input = (scopes_view_input){.map = snapshot->topology->map,
-                                     .topology = snapshot->topology,
-                                     .event_table = snapshot->event_table,
-                                     .clocks = snapshot->clocks,
-                                     .each = kind->each,
-                                     .pending = snapshot->pending,
-                                     .run = snapshot->run,
-                                     .scheduling = snapshot->scheduling};
+    view_input = scopes_view_input_of(snapshot);
+    view_input.each = kind->each;
     return scopes_view_make(out, kind->view, &view_input);
 }
 

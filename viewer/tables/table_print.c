@@ -344,6 +344,20 @@ json_t *viewer_json_text(const char *text)
     return json;
 }
 
+json_t *viewer_json_cell(scopes_kind kind, scopes_cell cell)
+{
+    char digits[CELL_BYTES];
+
+    if (is_blank(kind, cell))
+        return json_null();
+    if (kind == SCOPES_TEXT)
+        return viewer_json_text(cell.text);
+    if (!is_real(kind))
+        return json_integer(cell.integer);
+    print_digits(digits, cell.real);
+    return json_real(strtod(digits, NULL));
+}
+
 static int print_json_text(FILE *file, const char *text)
 {
     json_t *json = viewer_json_text(text);

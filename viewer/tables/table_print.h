@@ -37,4 +37,8 @@ int viewer_table_print_members(const scopes_table *table, size_t row,
  * memory is out. */
 json_t *viewer_json_text(const char *text);
 
+/* A cell as a JSON value, the one that the format JSON prints; null for what is
+ * not known. NULL when memory is out. */
+json_t *viewer_json_cell(scopes_kind kind, scopes_cell cell);
+
 #endif

@@ -570,7 +570,9 @@ static const char *late_name(const outcome *o, int64_t deadline)
     return "thread t5";
 }
 
-static void run_late(void)
+/* Whether tuples crossed during each outcome: on a busy machine p and q may
+ * have had no processor meanwhile. */
+static bool run_late_once(void)
 {
     process_program programs[] = {{"*", one_comes_late, NULL},
                                   {"p", cross, NULL},
@@ -578,6 +580,8 @@ static void run_late(void)
                                   {NULL, NULL, NULL}};
     processes h = {.map_text = NULL};
     int64_t deadline = (int64_t)deadline_ms() * 1000000;
+
+    bool crossed = true;
 
     start(&h, programs, THREADS);
     processes_end_well(&h, 60);
@@ -590,9 +594,20 @@ static void run_late(void)
                       "%s, root on %s: t%u gave up %.3f s after it began",
                       now.use, now.root, i,
                       (double)(o->ended_ns - o->begun_ns) / SECOND_NS);
-        cr_expect_gt(o->crossed, 0);
+        crossed = crossed && o->crossed > 0;
     }
     stop(&h);
+    return crossed;
+}
+
+/* Where p and q are kept from it they never get on. */
+static void run_late(void)
+{
+    bool crossed = false;
+
+    for (int i = 0; i < 5 && !crossed; i++)
+        crossed = run_late_once();
+    cr_expect(crossed, "%s, root on %s: nothing crossed", now.use, now.root);
 }
 
 Test(collective_fault, who_does_not_come_in_time_is_named_to_all)

@@ -185,6 +185,25 @@ function riverRun(count, tries) {
   return riverRun(count, tries - 1);
 }
 
+/* What the program measured itself around the operations of its steps is at
+ * least what was recorded in them; and what it computed there is at most what it
+ * computed in all. Its times are cut to ms. */
+function checkTold(raw, threads, values) {
+  const told = (name) => values[name].split(' ').map(Number);
+  const computing = told('strips_computing_ms');
+  const communicating = told('strips_communicating_ms');
+  threads.forEach(({thread, computing_ns}, i) => {
+    const inSteps = raw.names.filter((name) => name.startsWith(`${thread}.`) &&
+      name.endsWith('.ec1') && !/\.(strips|rows)\.ec1$/.test(name));
+    let recorded = 0n;
+    for (const {start, end} of inSteps.flatMap(raw.of)) recorded += end - start;
+    assert.ok(communicating[i] + 1 > raw.ns(recorded) / 1e6 * 0.999,
+      `${thread} was ${communicating[i]} ms in operations`);
+    assert.ok(computing[i] < computing_ns / 1e6 * 1.001,
+      `${thread} computed for ${computing[i]} ms`);
+  });
+}
+
 function river() {
   const count = 4;
   const {run, raw, last} = riverRun(count, 10);
@@ -211,6 +230,7 @@ function river() {
     close(computing_ns, raw.ns(all - communicating), 2 * own.length,
       `${thread} computes`);
   });
+  checkTold(raw, threads, values);
 
   /* In each step all wait for the last one, who takes the minimum on. */
   const arrivals = threads.map(({thread}) => raw.of(`${thread}.step.ec1`));

@@ -270,11 +270,12 @@ function communication(ec) {
   return THREADS.map((thread, number) => {
     const events = [1, 2, 3, 4, 5, 6].flatMap((id) => ec[id])
       .filter((e) => e.thread === number).sort((a, b) => a.start - b.start);
-    const sequences = events.map((e) => e.sequence), life = ec.lives[number];
-    const begins = Math.min(...sequences) === 1;
-    const ends = Math.max(...sequences) === life.operations;
+    const life = ec.lives[number];
+    const begins = events.some((e) => e.sequence === 1);
+    const ends = events.some((e) => e.sequence === life.operations);
     const gaps = [];
-    let communicating_ns = 0, until = begins ? life.begin : events[0]?.start;
+    let communicating_ns = 0;
+    let until = begins ? life.begin ?? events[0].start : events[0]?.start;
     const start_ns = until ?? 0;
     for (const e of events) {
       if (e.start > until) gaps.push([until, e.start]);
@@ -555,7 +556,7 @@ async function finished() {
 /* All of its processes at once, in the middle of it: they stand still before,
  * so that none goes on after another was killed. */
 async function killed() {
-  const all = start('killed', 100000000, 50), {run, ended} = all;
+  const all = start('killed', 100000000, 1000), {run, ended} = all;
   await untilRounds(run, 300);
   assert.equal(signal('STOP', all), 0);
   assert.equal(signal('KILL', all), 0);
@@ -582,7 +583,7 @@ function quietAfter(ec, round) {
 
 /* The window has passed when it is asked for, and the run still goes on. */
 async function live() {
-  const {run, child, ended} = start('live', 100000000, 300);
+  const {run, child, ended} = start('live', 100000000, 1000);
   let before, from, to;
   /* On a busy machine somebody may be late in every round for a while. */
   for (let count = 600; to === undefined; count += 300) {

@@ -5,7 +5,10 @@
  * one moment of that column's time. The moment moves from column to column, as
  * in low rows of bars (pointOf), so that the shares are right over some
  * columns. A time in a region that no moment falls into is seen all the same,
- * where nothing else is. */
+ * where nothing else is.
+ *
+ * Of a run with very many the file has, for some levels, how long a thread was in
+ * which regions in each stretch of time, one behind the other (report_regions.c). */
 
 /* --- regions: what there is --- */
 
@@ -13,22 +16,21 @@ const LEVELS_MAX = 4; /* deeper ones are told, and not drawn */
 const BANDS_FROM = 10; /* pixels of a row: lower ones have no bands */
 const COLOURS_MAX = d3.schemeTableau10.length - 1; /* the last is for the others */
 
-const regions = (function unpack() {
-  const {names, levels} = run.regions;
-  const total = d3.sum(levels, ([, , number]) => number);
+const regions = await (async function unpack() {
+  const {names, levels, sums, stretchNs} = run.regions;
+  const total = d3.sum(levels, ([, , times]) => times);
   const all = {names, start: new Float64Array(total), end: new Float64Array(total),
-    name: new Uint32Array(total), ns: new Float64Array(names.length), levels: 0};
-  const number = numbersOf(run.regions.times);
+    name: new Uint32Array(total), ns: sums, stretchNs, levels: 0};
+  const next = await textsOf(run.regions, ['start', 'length', 'name']);
   let i = 0, start = run.startNs;
   for (const thread of run.threads) thread.bands = [];
-  for (const [thread, depth, times] of levels) {
-    const band = {depth, first: i, last: i + times};
+  for (const [thread, depth, times, summed] of levels) {
+    const band = {depth, first: i, last: i + times, summed};
     for (; i < band.last; i++) {
-      start += signed(number());
+      start += signed(next.start());
       all.start[i] = start;
-      all.end[i] = start + number();
-      all.name[i] = number();
-      all.ns[all.name[i]] += all.end[i] - start;
+      all.end[i] = start + next.length();
+      all.name[i] = next.name();
     }
     run.threads[thread].bands.push(band);
     all.levels = Math.max(all.levels, Math.min(LEVELS_MAX, depth + 1));
@@ -56,7 +58,7 @@ function firstOfBand(band, ns) {
 function regionsAt(thread, ns) {
   return thread.bands.map((band) => {
     const i = firstOfBand(band, ns);
-    return {i, depth: band.depth, within: i < band.last && regions.start[i] <= ns};
+    return {i, depth: band.depth, summed: band.summed, within: i < band.last && regions.start[i] <= ns};
   }).filter((found) => found.within);
 }
 
@@ -115,6 +117,8 @@ function paintBands(thread, t0, scale, pixel, columns, [begin, end], [from, to])
   for (const name of shown) add(regions.names[name], regionColour(name));
   const others = regions.names.length - shown.length;
   if (others) add(plural(others, 'other region'), regionColours[COLOURS_MAX]);
+  if (regions.stretchNs) box.append('span').text(`where many are short: sums of each ` +
+    `${duration(regions.stretchNs)}, one behind the other`);
   function add(text, colour) {
     const entry = box.append('span');
     entry.append('span').attr('class', 'key').style('background', colour);

@@ -10,6 +10,17 @@
  *   visibleRange()   {startNs, endNs, firstRow, lastRow, rowHeight}
  *   setVisibleRange(startNs, endNs)
  *   reset()          shows everything
+ *   inBins           how many operations are in bins only; `parts`: [from, to]
+ *                    of the others; `bins`, or null
+ *   rows             [{threads, folded}]; `folding` tells by what, foldRows(by)
+ *                    changes it, unfold(r) unfolds a row or folds it again
+ *   arrowsOf(i)      to and from an operation: [{from, to}], {thread, ns} each;
+ *                    operationAt(t, ns) finds it
+ *   links            of the critical path;  fronts: when threads were in steps
+ *   show(name, on)   critical, arrows or fronts
+ *   takeTimeline(told)  shows what a server has told
+ *                    (viewer/timeline/timeline_json.c)
+ *   timelinePicture()  a canvas with all of it
  *   rowOf(t)         {top, height}: the row of a thread, in CSS pixels of the
  *                    canvas;  xOf(ns), nsAt(x) likewise
  *   colours          the colours of the bars, as [r, g, b]
@@ -18,10 +29,16 @@
  *   bandOf(t, level) {top, height}: a band of a thread
  *   regionColour(name)  [r, g, b], of the place of a name
  *   at(x, y)         what the pointer would say there
+ *   map              the path map: see map.js
  *   pending          what threads were in at the end
  *   waitsKnown       waiting is told apart from transferring
  *   offKnown         being off the processor is told apart from computing
- *   draw()           draws now rather than in the next frame */
+ *   draw()           draws now rather than in the next frame
+ *   panels           [{name, title, table, detail}]: those of views and scripts;
+ *                    a table is {columns, rows, count, every}
+ *   drawPanels()     draws all that are not drawn yet
+ *   svgOf(name), csvOf(name), pngOf(name)  files of a panel, the last a promise
+ *   find(words)      what a search finds: [{text, kind}] */
 
 for (const part of document.querySelectorAll('[data-waits]'))
   part.hidden = (part.dataset.waits === 'known') !== run.waitsKnown;
@@ -30,25 +47,41 @@ for (const part of document.querySelectorAll('[data-off]'))
 for (const part of document.querySelectorAll('[data-regions]'))
   part.hidden = !regions.names.length;
 /* Colours that do not occur are not in the legend. */
-const occurs = {
-  waiting: operations.waitsFor.some((thread) => thread >= 0),
-  runnable: run.threads.some((thread) => thread.runnableNs > 0),
-  sleeping: run.threads.some((thread) => thread.sleepingNs > 0),
-  failed: operations.status.some((status) => !expected.has(status)),
-  pending: underWay.length > 0,
-};
 for (const part of document.querySelectorAll('[data-occurs]'))
   part.hidden ||= !occurs[part.dataset.occurs];
 takeColours();
 reset();
 draw();
+restore();
 
 window.eventspaceReport = {
   ready: true,
   loadMs: performance.now(),
   threads: run.threads,
   operationCount: operations.count,
+  inBins,
+  get parts() { return parts; },
+  get bins() { return bins; },
+  get rows() { return rows; },
+  get folding() { return folding.by; },
+  foldRows,
+  unfold,
+  arrowsOf,
+  operationAt: (number, ns) => operationAt(run.threads[number], ns, 1),
+  get links() { return links; },
+  fronts,
+  show(name, on) {
+    if (shown[name] !== on) toggleShown(name);
+  },
+  takeTimeline: async (told) => {
+    await takeTimeline(told);
+    released = null;
+    binsOfRows.clear();
+    schedule();
+  },
+  timelinePicture,
   pending: run.pending,
+  map: pathMap,
   waitsKnown: run.waitsKnown,
   offKnown: run.offKnown,
   intervals(number) {
@@ -66,7 +99,7 @@ window.eventspaceReport = {
   visibleRange: () => ({
     startNs: view.t0, endNs: view.t1,
     firstRow: Math.floor(view.top / view.row),
-    lastRow: Math.min(order.length, Math.ceil((view.top + height) / view.row)) - 1,
+    lastRow: Math.min(rows.length, Math.ceil((view.top + height) / view.row)) - 1,
     rowHeight: view.row,
   }),
   setVisibleRange(startNs, endNs) {
@@ -78,6 +111,7 @@ window.eventspaceReport = {
   reset,
   rowOf: (number) => ({top: rowOfThread[number] * view.row - view.top, height: view.row}),
   regionNames: regions.names,
+  stretchNs: regions.stretchNs,
   regionsOf: (number) => run.threads[number].bands.flatMap((band) =>
     d3.range(band.first, band.last).map((i) => ({depth: band.depth, name: regions.name[i],
       startNs: regions.start[i], endNs: regions.end[i]}))),
@@ -98,4 +132,11 @@ window.eventspaceReport = {
     return found && describe(found);
   },
   draw,
+  panels: [...panels.values()].map(({name, title, data}) =>
+    ({name, title, table: data.sums, detail: data.detail})),
+  drawPanels: drawAll,
+  svgOf: (name) => svgOf(panels.get(name).box),
+  pngOf: (name) => pngOf(svgOf(panels.get(name).box)),
+  csvOf: (name) => csvOf(panels.get(name).data.sums),
+  find: (words) => find(words).map(({text, kind}) => ({text, kind})),
 };

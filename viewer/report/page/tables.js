@@ -1,4 +1,4 @@
-/* tables.js - the heading, the tables and the path map. */
+/* tables.js - the heading, and the tables of threads and paths. */
 
 /* --- heading --- */
 
@@ -14,7 +14,7 @@
     ['Steps', range(d3.extent(run.threads, (t) => t.steps))],
     [run.pending.length ? 'From the first operation to the end' :
       run.offKnown ? 'From beginning to end' : 'From first to last operation', duration(lasted)],
-    ['Operations', count(operations.count)],
+    ['Operations', count(d3.sum(run.threads, (t) => t.operations))],
     ['Events recorded', count(run.events.recorded)],
     ['Lost', count(run.events.lost), run.events.lost > 0],
   ];
@@ -36,7 +36,7 @@
   const gone = (process) => process.state === 'failed' || process.state === 'finished' ? 1 : 0;
   for (const process of run.processes.slice().sort((a, b) => gone(a) - gone(b))) {
     const how = [process.text, process.problem].filter(Boolean).join('; ');
-    if (process.state !== 'finished' || process.problem)
+    if (isIll(process) || process.problem)
       alerts.push(`Process ${process.name}: ${process.state}${how ? ': ' + how : ''}. ` +
         `${plural(process.present, 'event')} of it ${process.present === 1 ? 'is' : 'are'} here.`);
   }
@@ -107,21 +107,14 @@ function addBar(cell, t) {
     .style('width', ([, ns]) => ns / lifeOf(t) * 100 + '%');
 }
 
-/* For which thread each thread waits most, and its share of that waiting; of
- * those that wait for less of their time it says nothing. */
+/* For which thread each thread waits most, and its share of all waiting for
+ * somebody; of those that wait for less of their time it says nothing. */
 const LITTLE = 0.05;
-function takeWaitsFor(thread) {
-  const waits = new Float64Array(run.threads.length);
-  for (let i = thread.first; i < thread.last; i++)
-    if (operations.waitsFor[i] >= 0)
-      waits[operations.waitsFor[i]] += operations.released[i] - operations.start[i];
-  const most = d3.scan(waits, d3.descending), all = d3.sum(waits);
-  thread.waitsMostlyFor = all >= LITTLE * lifeOf(thread) && all ? {number: most, share: waits[most] / all} : null;
+const waitsMostly = (t) => t.waitsFor >= 0 && t.waitingNs >= LITTLE * lifeOf(t);
+function waitsForText(t) {
+  return waitsMostly(t) ? `${run.threads[t.waitsFor].name}, ${
+    d3.format('.0f')(Math.min(1, t.waitsForNs / t.waitingNs) * 100)}\u00a0%` : '';
 }
-function waitsForText({waitsMostlyFor: most}) {
-  return most ? `${run.threads[most.number].name}, ${d3.format('.0f')(most.share * 100)}\u00a0%` : '';
-}
-run.threads.forEach(takeWaitsFor);
 
 table('threads', [
   {head: 'Thread', value: (t) => t.number, words: true, fill: (cell, t) => {
@@ -134,7 +127,7 @@ table('threads', [
 ].concat(run.waitsKnown ? [
   {head: 'Waiting', value: (t) => t.waitingNs, text: (t) => duration(t.waitingNs)},
   {head: 'Waits mostly for', words: true, text: waitsForText,
-   value: (t) => t.waitsMostlyFor ? t.waitsMostlyFor.number : Infinity},
+   value: (t) => waitsMostly(t) ? t.waitsFor : Infinity},
   {head: 'Transferring', value: (t) => t.communicatingNs - t.waitingNs,
    text: (t) => duration(t.communicatingNs - t.waitingNs)},
 ] : [
@@ -151,8 +144,8 @@ table('threads', [
     addBar(cell, t);
   }},
   {head: 'Longest', value: (t) => t.longestNs, text: (t) => duration(t.longestNs)},
-  {head: 'of operation', words: true, value: (t) => t.longest < 0 ? '' :
-    operationText(t.first + t.longest)},
+  {head: 'of operation', words: true, value: (t) => t.longestPath < 0 ? '' :
+    verbText(t.longestVerb, run.paths[t.longestPath])},
 ], run.threads.some((t) => t.lost) ? [
   {head: 'Lost', value: (t) => t.lost, text: (t) => count(t.lost)},
 ] : []), run.threads.map((t, number) => Object.assign(t, {number})), 0, false);
@@ -211,76 +204,3 @@ function showPaths() {
 }
 id('every-path').addEventListener('change', showPaths);
 showPaths();
-
-/* --- panels: tables of view scripts --- */
-
-const cellTexts = {text: (value) => value, name: (value) => value, count: (value) => count(value),
-  time: duration, share: percent, real: (value) => d3.format(',.6~g')(value)};
-
-/* A column of a panel; times have their units in the cells. Blanks are first. */
-function panelColumn({head, kind}, i) {
-  return {head: kind === 'time' ? head.replace(/ ms$/, '') : head, words: kind === 'text',
-    value: (row) => row[i] === null ? (kind === 'text' ? '' : -Infinity) : row[i],
-    text: (row) => row[i] === null ? '' : cellTexts[kind](row[i])};
-}
-
-run.panels.forEach((panel, i) => {
-  const section = d3.select('#es-panels').append('section')
-    .attr('aria-labelledby', `es-panel-${i}-heading`);
-  section.append('h2').attr('id', `es-panel-${i}-heading`).text(panel.title);
-  section.append('div').attr('class', 'rows').append('table').attr('id', `es-panel-${i}`);
-  const notes = [];
-  if (panel.count > panel.rows.length)
-    notes.push(`The first ${count(panel.rows.length)} of ${count(panel.count)} rows.`);
-  if (run.window) notes.push('Of the whole run.');
-  if (notes.length) section.append('p').attr('class', 'keys').text(notes.join(' '));
-  table(`panel-${i}`, panel.columns.map(panelColumn), panel.rows.slice(), -1, false);
-});
-
-/* --- path map --- */
-
-(function pathMap() {
-  const svg = d3.select('#es-map svg');
-  if (svg.empty()) {
-    for (const name of ['in', 'out', 'fit']) id('map-' + name).disabled = true;
-    return;
-  }
-  /* What Graphviz drew goes into a group of its own that the zoom moves. */
-  const node = svg.node();
-  const group = document.createElementNS('http://www.w3.org/2000/svg', 'g');
-  while (node.firstChild) group.appendChild(node.firstChild);
-  node.appendChild(group);
-  svg.attr('width', '100%').attr('height', '100%');
-  const box = node.viewBox.baseVal;
-  const zoom = d3.zoom().scaleExtent([0.5, 200])
-    .extent([[box.x, box.y], [box.x + box.width, box.y + box.height]])
-    .on('zoom', () => d3.select(group).attr('transform', d3.event.transform));
-  svg.call(zoom);
-  begin();
-
-  /* A picture that would be too small to read as a whole begins at its top,
-   * as large as drawn or as wide as the page. */
-  function begin() {
-    const across = node.clientWidth / box.width, down = node.clientHeight / box.height;
-    const k = Math.min(1, across) / Math.min(across, down);
-    if (!(k > 1)) return;
-    const middle = box.x + box.width / 2;
-    svg.call(zoom.transform,
-      d3.zoomIdentity.translate(middle * (1 - k), box.y * (1 - k)).scale(k));
-  }
-  onClick('map-in', () => svg.call(zoom.scaleBy, 1.5));
-  onClick('map-out', () => svg.call(zoom.scaleBy, 1 / 1.5));
-  onClick('map-fit', () => svg.call(zoom.transform, d3.zoomIdentity));
-  id('map').addEventListener('keydown', (event) => {
-    const pan = {ArrowLeft: [60, 0], ArrowRight: [-60, 0], ArrowUp: [0, 60],
-      ArrowDown: [0, -60]}[event.key];
-    if (pan) {
-      const k = d3.zoomTransform(node).k;
-      svg.call(zoom.translateBy, pan[0] / k, pan[1] / k);
-    } else if (event.key === '+' || event.key === '=') svg.call(zoom.scaleBy, 1.5);
-    else if (event.key === '-') svg.call(zoom.scaleBy, 1 / 1.5);
-    else if (event.key === 'Home') svg.call(zoom.transform, d3.zoomIdentity);
-    else return;
-    event.preventDefault();
-  });
-})();

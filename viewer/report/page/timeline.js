@@ -1,10 +1,5 @@
-/* timeline.js - one bar per thread: drawing it, moving it, choosing a step.
- *
- * Each frame adds up, row by row, how much of each pixel column's time was
- * spent waiting, transferring and so on, and paints the column as a stack of
- * these parts: 265,000 operations on the screen cost as many additions, not as
- * many rectangles, and no colour is a mixture. What is out of sight is skipped
- * by bisection. */
+/* timeline.js - one bar for each row of threads: drawing it, moving it, choosing
+ * a step. What a bar shows is in bars.js, what is over it in arrows.js. */
 
 /* --- timeline: what is shown --- */
 
@@ -14,8 +9,6 @@ const AXIS = 26, GUTTER = 148, RIGHT = 14, ROW_MIN = 1, ROW_MAX = 64;
 const LEAST_SPAN = 1000; /* ns over the whole width */
 const extent = [run.startNs, Math.max(run.endNs, run.startNs + LEAST_SPAN)];
 const view = {t0: 0, t1: 1, top: 0, row: 10, chosen: 0};
-let order = d3.range(run.threads.length); /* row -> thread */
-let rowOfThread = order.slice();
 let width = 0, height = 0, room = 0; /* of the bars, in CSS pixels */
 let colours = {};
 
@@ -26,11 +19,6 @@ function pixels(name) {
   return [c.r, c.g, c.b];
 }
 
-/* What a column of a row can hold, from the bottom to the top. */
-const PARTS = ['waiting', 'chosen-waiting', 'rest', 'chosen', 'failed', 'runnable',
-  'sleeping', 'computing', 'chosen-computing', 'pending', 'idle'];
-const [WAITING, CHOSEN_WAITING, REST, CHOSEN, FAILED, RUNNABLE, SLEEPING, COMPUTING,
-  CHOSEN_COMPUTING, PENDING, IDLE] = PARTS.keys();
 const pack = ([r, g, b]) => ((255 << 24) | (b << 16) | (g << 8) | r) >>> 0;
 
 function takeColours() {
@@ -38,7 +26,7 @@ function takeColours() {
   for (const name of ['waiting', 'transferring', 'communicating', 'computing', 'runnable',
     'sleeping', 'idle',
     'chosen', 'chosen-waiting', 'chosen-computing', 'failed', 'pending', 'stripe',
-    'stripe-other', 'text', 'quiet', 'line'])
+    'stripe-other', 'text', 'quiet', 'line', 'page', 'accent', 'arrow', 'critical', 'front'])
     colours[name] = pixels(name);
   /* What an operation is while it does not wait, as far as that is known. */
   colours.rest = colours[run.waitsKnown ? 'transferring' : 'communicating'];
@@ -46,7 +34,7 @@ function takeColours() {
 }
 const css = (name) => `rgb(${colours[name].join(',')})`;
 
-const rowsHeight = () => order.length * view.row;
+const rowsHeight = () => rows.length * view.row;
 const xOf = (ns) => GUTTER + (ns - view.t0) / (view.t1 - view.t0) * width;
 const nsAt = (x) => view.t0 + (x - GUTTER) / width * (view.t1 - view.t0);
 
@@ -77,9 +65,9 @@ function measure() {
   room = Math.max(200, window.innerHeight * 0.72) - AXIS;
   width = Math.max(50, Math.round(canvas.parentNode.clientWidth) - GUTTER - RIGHT);
   canvas.width = Math.round((width + GUTTER + RIGHT) * ratioOf());
-  const rows = Math.max(1, order.length);
-  const most = Math.max(26, Math.min(60, 240 / rows)) + 5 * regions.levels;
-  return Math.max(ROW_MIN, Math.min(room / rows, most));
+  const count = Math.max(1, rows.length);
+  const most = Math.max(26, Math.min(60, 240 / count)) + 5 * regions.levels;
+  return Math.max(ROW_MIN, Math.min(room / count, most));
 }
 
 function reset() {
@@ -118,194 +106,47 @@ function move(dx, dy) {
   schedule();
 }
 
+/* What the page does not have operation by operation. */
+if (inBins) {
+  const all = d3.sum(run.threads, (t) => t.operations);
+  id('bins').hidden = false;
+  id('bins').textContent = `${count(inBins)} of ${plural(all, 'operation')} are here as sums ` +
+    `only, each of ${duration(bins[0].width)} of a thread; the others are in the parts that the ` +
+    'blue marks at the axis show: the beginning, the end, the longest operation, and where ' +
+    'there was most waiting. For all of them: eventspace report --full, or --from and --to.';
+}
+
 /* --- timeline: drawing --- */
 
-/* The columns of one row: of each the amounts of its parts, 1 being all of its
- * time, and which parts must not be overlooked (a bit each). */
-function columnsOf(count) {
-  return {count, amounts: new Float32Array(count * PARTS.length),
-    noticed: new Uint16Array(count)};
-}
-
-/* Adds one stretch of time, in pixels, or a share of it, to a part of each
- * column. */
-function cover(columns, part, from, to, share = 1) {
-  const {count, amounts} = columns;
-  const first = Math.floor(from), last = Math.floor(to);
-  let at = first * PARTS.length + part;
-  if (first === last) {
-    if (first < count) amounts[at] += (to - from) * share;
-    return;
-  }
-  amounts[at] += (first + 1 - from) * share;
-  for (let x = first + 1; x < last; x++) amounts[at += PARTS.length] += share;
-  if (last < count) amounts[at + PARTS.length] += (to - last) * share;
-}
-/* The same for what has to be seen however short it is: in two columns. */
-function coverNoticed(columns, part, from, to) {
-  cover(columns, part, from, to);
-  const first = Math.floor(from);
-  const last = Math.min(columns.count, Math.max(Math.ceil(to), first + 2));
-  for (let x = first; x < last; x++) columns.noticed[x] |= 1 << part;
-}
-
-function addOperation(columns, i, from, released, to) {
-  if (operations.status[i] && failed(i)) {
-    coverNoticed(columns, FAILED, from, to);
-  } else if (operations.step[i] === view.chosen && view.chosen) {
-    if (released > from) cover(columns, CHOSEN_WAITING, from, released);
-    coverNoticed(columns, CHOSEN, released, to);
-  } else {
-    if (released > from) cover(columns, WAITING, from, released);
-    cover(columns, REST, released, to);
-  }
-}
-
-/* A bar that is open at its end, since the operation had none. */
-function addOpen(columns, from, to) {
-  coverNoticed(columns, PENDING, from, to);
-  const last = Math.min(columns.count, Math.ceil(to));
-  for (let x = Math.max(Math.floor(from), last - 16); x < last; x++)
-    if ((last - x) % 4 < 2) {
-      columns.amounts[x * PARTS.length + IDLE] = 1;
-      columns.amounts[x * PARTS.length + PENDING] = columns.noticed[x] = 0;
-    }
-}
-
-/* The gap before operation i of a thread (thread.last: after all of them): its
- * times, and how long the thread was off the processor. */
-function gapBefore(thread, i) {
-  const from = i > thread.first ? operations.reach[i - 1] : thread.startNs;
-  if (i < thread.last)
-    return {from, to: operations.start[i], runnable: operations.runnable[i],
-      sleeping: operations.sleeping[i]};
-  return {from, to: thread.endNs, runnable: thread.runnableAfterNs,
-    sleeping: thread.sleepingAfterNs};
-}
-
-/* What of a gap was off the processor: as a share of all of it, since a gap may
- * have many such times. */
-function addGap(thread, i, columns, clip) {
-  const gap = gapBefore(thread, i), from = clip(gap.from), to = clip(gap.to);
-  if (to <= from) return;
-  const long = gap.to - gap.from;
-  if (gap.runnable) cover(columns, RUNNABLE, from, to, gap.runnable / long);
-  if (gap.sleeping) cover(columns, SLEEPING, from, to, gap.sleeping / long);
-}
-
-function addThread(thread, columns, scale) {
-  const t0 = view.t0, chosen = view.chosen;
-  const clip = (ns) => Math.min(columns.count, Math.max(0, (ns - t0) * scale));
-  columns.amounts.fill(0);
-  columns.noticed.fill(0);
-  let i = firstBeyond(thread, t0);
-  if (chosen && i > thread.first) i--; /* its gap may reach into view */
-  for (; i < thread.last && operations.start[i] < view.t1; i++) {
-    const to = clip(operations.end[i]);
-    addGap(thread, i, columns, clip);
-    if (operations.end[i] > t0)
-      addOperation(columns, i, clip(operations.start[i]), clip(operations.released[i]), to);
-    if (chosen && operations.step[i] === chosen && i + 1 < thread.last) {
-      const next = clip(operations.start[i + 1]);
-      if (next > to) cover(columns, CHOSEN_COMPUTING, to, next);
-    }
-  }
-  addGap(thread, i, columns, clip);
-  const pending = thread.pending;
-  if (thread.operations || pending) {
-    const begin = thread.operations ? thread.startNs : pending.startNs;
-    const end = pending ? pending.endNs : thread.endNs;
-    cover(columns, IDLE, 0, clip(begin));
-    if (end < view.t1) cover(columns, IDLE, clip(end), columns.count);
-  } else {
-    cover(columns, IDLE, 0, columns.count);
-  }
-  if (pending && pending.verb) addOpen(columns, clip(pending.startNs), clip(pending.endNs));
-}
-
-/* --- timeline: the stack of a column --- */
-
-const TALL = 10; /* lines of a row in which each part can have one of its own */
-const NOTICED = 1 / 3; /* of a row, for what must not be overlooked */
-const NOTHING = 1 / 1024; /* of a column: what rounding may leave */
-/* Which point of its height a line stands for. In lower rows it moves from
- * column to column, by the golden ratio, so that the shares are right over some
- * columns. */
-const pointOf = (x, lines) => lines >= TALL ? 0.5 : (x * 0.618034) % 1;
-
-/* Makes shares of the amounts of column x: operations that overlap do not count
- * twice, and what is left is computing. */
-function takeShares(columns, x, shares) {
-  const at = x * PARTS.length;
-  let left = 1;
-  for (let p = 0; p < PARTS.length; p++) {
-    shares[p] = Math.min(columns.amounts[at + p], left);
-    left -= shares[p];
-  }
-  shares[COMPUTING] = left > NOTHING ? left : 0;
-  if (shares[IDLE] < NOTHING) shares[IDLE] = 0;
-}
-
-/* Raises what is there to the least that can be seen; the others give way in
- * proportion. */
-function raiseShares(noticed, lines, shares) {
-  const line = lines >= TALL ? 1 / lines : 0;
-  let raised = 0, others = 0, fixed = 0;
-  for (let p = 0; p < PARTS.length; p++) {
-    const least = noticed >> p & 1 ? NOTICED : shares[p] > 0 ? line : 0;
-    if (shares[p] < least) {
-      shares[p] = least;
-      raised += least;
-      fixed |= 1 << p;
-    } else others += shares[p];
-  }
-  if (!fixed) return;
-  for (let p = 0; p < PARTS.length; p++)
-    if (!(fixed >> p & 1)) shares[p] *= (1 - raised) / others;
-}
-
-/* Paints the rows' lines `from` to `to`: the lowest is the bottom of a stack. */
-function paintRow(columns, pixel, from, to, shares) {
-  const lines = to - from, {packed} = colours;
-  for (let x = 0; x < columns.count; x++) {
-    takeShares(columns, x, shares);
-    raiseShares(columns.noticed[x], lines, shares);
-    const point = pointOf(x, lines);
-    let part = 0, until = shares[0] * lines;
-    for (let k = 0; k < lines; k++) {
-      while (k + point >= until && part < IDLE) until += shares[++part] * lines;
-      pixel[(to - 1 - k) * columns.count + x] = packed[part];
-    }
-  }
-}
-
 /* Between two rows. */
-const gapOf = (row) => row >= 5 ? Math.max(1, Math.round(row * 0.14)) : 0;
+const gapOf = (row) => row >= 5 ? Math.max(row >= 14 ? RIBBON : 1, Math.round(row * 0.14)) : 0;
 
 function drawBars(ratio) {
   const lines = Math.round(height * ratio);
-  const columns = columnsOf(Math.round(width * ratio));
+  const columns = columnsOf(Math.round(width * ratio), view.t0, view.t1);
+  const one = columnsOf(columns.count, view.t0, view.t1);
   const image = context.createImageData(columns.count, lines);
   const pixel = new Uint32Array(image.data.buffer);
   pixel.fill(pack(colours.idle)); /* the gaps between the rows too */
   const shares = new Float64Array(PARTS.length);
-  const scale = columns.count / (view.t1 - view.t0);
   const row = view.row * ratio, top = view.top * ratio;
   const gap = gapOf(row);
   const bands = Math.round(bandsOf(view.row) * ratio);
   const names = new Int32Array(columns.count);
   const first = Math.floor(top / row);
-  for (let r = first; r < order.length && r * row - top < lines; r++) {
-    const thread = run.threads[order[r]];
+  for (let r = first; r < rows.length && r * row - top < lines; r++) {
+    const {threads} = rows[r], alone = bands && threads.length === 1;
     const end = Math.round((r + 1) * row - top) - gap;
     const from = Math.max(0, Math.round(r * row - top));
-    const to = Math.min(lines, end), below = Math.min(to, bands ? end - bands - 1 : end);
+    const to = Math.min(lines, end), below = Math.min(to, alone ? end - bands - 1 : end);
     if (below > from) {
-      addThread(thread, columns, scale);
+      addRow(rows[r], columns, one, shares);
       paintRow(columns, pixel, from, below, shares);
+      if (shown.critical) drawRibbon(columns, r, ratio);
     }
-    if (bands)
-      paintBands(thread, view.t0, scale, pixel, names, [end - bands, end], [from, to]);
+    if (alone)
+      paintBands(run.threads[threads[0]], view.t0, columns.scale, pixel, names,
+        [end - bands, end], [from, to]);
   }
   context.putImageData(image, Math.round(GUTTER * ratio), 0);
 }
@@ -317,20 +158,26 @@ function clipped(text, room) {
   return text + '\u2026';
 }
 
+/* The process of all threads of a row; -1: they are of several. */
+function processOfRow({threads}) {
+  const {process} = run.threads[threads[0]];
+  return threads.every((t) => run.threads[t].process === process) ? process : -1;
+}
+
 /* The processes: a stripe and a name for each run of rows of one process. */
 function drawProcesses() {
   context.textBaseline = 'middle';
   const names = view.row >= 11;
-  const room = names ? 62 : GUTTER - 22;
-  for (let r = 0, runs = 0; r < order.length; runs++) {
-    const process = run.threads[order[r]].process;
+  const room = names ? 50 : GUTTER - 22;
+  for (let r = 0, runs = 0; r < rows.length; runs++) {
+    const process = processOfRow(rows[r]);
     const from = r;
-    while (r < order.length && run.threads[order[r]].process === process) r++;
+    while (r < rows.length && processOfRow(rows[r]) === process) r++;
     const y0 = Math.max(0, from * view.row - view.top);
     const y1 = Math.min(height, r * view.row - view.top);
     if (y1 <= y0) continue;
     const about = run.processes[process] || NO_PROCESS;
-    const ill = about.state !== 'finished';
+    const ill = isIll(about);
     context.fillStyle = ill ? css('failed') : css(runs % 2 ? 'stripe' : 'stripe-other');
     context.fillRect(GUTTER - 8, y0, 5, Math.max(1, y1 - y0 - (y1 - y0 > 6 ? 1 : 0)));
     if (y1 - y0 < 11) continue;
@@ -343,17 +190,24 @@ function drawProcesses() {
       context.fillText(clipped(about.state, room), 2, (y0 + y1) / 2 + 13);
     }
   }
-  if (names) drawThreadNames();
+  if (names) drawRowNames();
 }
-function drawThreadNames() {
+/* A folded row begins with a sign that tells whether it is unfolded. */
+function rowName({folded, key, name, threads, kind}) {
+  if (!folded) return run.threads[threads[0]].name;
+  const sign = folding.open.has(key) ? '\u25be ' : '\u25b8 ';
+  return sign + (kind === 'process' ? plural(threads.length, 'thread') : name);
+}
+function drawRowNames() {
   context.font = '11px system-ui, sans-serif';
   context.textAlign = 'right';
   context.fillStyle = css('quiet');
-  for (let r = Math.floor(view.top / view.row); r < order.length; r++) {
+  for (let r = Math.floor(view.top / view.row); r < rows.length; r++) {
     const y = (r + 0.5) * view.row - view.top;
     if (y > height) break;
-    if (y > 5)
-      context.fillText(clipped(run.threads[order[r]].name, 70), GUTTER - 13, y);
+    context.fillStyle = css(r === current ? 'text' : 'quiet');
+    if (y > 5) context.fillText(clipped(rowName(rows[r]), 82), GUTTER - 13, y);
+    if (r === current) context.fillRect(GUTTER - 3, y - view.row / 2, 2, view.row);
   }
 }
 
@@ -390,17 +244,31 @@ function drawScrollbar() {
   context.fillRect(GUTTER + width + 4, y, 7, long);
 }
 
+/* Below the axis: where every operation is told. */
+function drawTold(ratio) {
+  if (!bins) return;
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.fillStyle = css('accent');
+  for (const [from, to] of parts) {
+    const x0 = Math.max(GUTTER, xOf(from)), x1 = Math.min(GUTTER + width, xOf(to));
+    if (x1 > x0) context.fillRect(x0, height + 1, Math.max(2, x1 - x0), 3);
+  }
+}
+
 let scheduled = 0;
 function draw() {
   scheduled = 0;
   const ratio = canvas.width / (width + GUTTER + RIGHT);
   context.setTransform(1, 0, 0, 1, 0, 0);
   context.clearRect(0, 0, canvas.width, canvas.height);
+  clearOver(ratio);
   drawBars(ratio);
+  drawTold(ratio);
   context.setTransform(ratio, 0, 0, ratio, 0, 0);
   drawProcesses();
   drawAxis();
   drawScrollbar();
+  drawOver();
   id('range').textContent = `${moment(view.t0)} \u2013 ${moment(view.t1)} ` +
     `(${duration(view.t1 - view.t0)})`;
 }
@@ -410,44 +278,99 @@ function schedule() {
 
 /* --- timeline: what is under the pointer --- */
 
-/* The time in a region at a point of a band; else the operation there, else the
- * gap; null where there is none of these. An operation narrower than a pixel is
+/* How much of a time some threads were in each state, and how many operations
+ * began in it, if these are not told. */
+function sumsOf(row, t0, t1) {
+  const columns = columnsOf(1, t0, t1), one = columnsOf(1, t0, t1);
+  const shares = new Float64Array(PARTS.length);
+  addRow(row, columns, one, shares);
+  takeShares(columns, 0, shares);
+  return {t0, t1, shares, critical: columns.critical[0]};
+}
+
+/* The bin of a thread at a time. */
+function binAt(number, ns) {
+  const level = bins[0], k = Math.floor((ns - level.start) / level.width);
+  if (k < 0 || k >= level.count) return null;
+  const t0 = level.start + k * level.width, i = number * level.count + k;
+  return {...sumsOf({threads: [number]}, t0, t0 + level.width), operations: level.of.operations[i],
+    longest: level.of.longest[i], path: firstPath[number] + level.of.path[i],
+    waitsFor: level.of.for[i] - 1};
+}
+
+/* The operation at a time, or else -1. One that is narrower than a pixel is
  * found from a pixel beside it. */
-function at(x, y) {
-  const row = Math.floor((y + view.top) / view.row);
-  if (x < GUTTER || x > GUTTER + width || y < 0 || y >= height ||
-      row < 0 || row >= order.length) return null;
-  const number = order[row], thread = run.threads[number];
-  const ns = nsAt(x), near = (view.t1 - view.t0) / width * 1.5;
-  const found = {number, thread, ns, operation: -1, step: 0};
-  const level = levelAt(y + view.top - row * view.row, view.row);
-  if (level >= 0) {
-    found.region = regionsAt(thread, ns).find(({depth}) => depth === level);
-    return found.region ? found : null;
-  }
-  let best = near;
+function operationAt(thread, ns, near) {
+  let best = near, found = -1;
   for (let i = firstBeyond(thread, ns - near); i < thread.last; i++) {
     if (operations.start[i] > ns + near) break;
     const distance = Math.max(operations.start[i] - ns, ns - operations.end[i], 0);
     if (distance < best) {
       best = distance;
-      found.operation = i;
+      found = i;
     }
   }
+  return found;
+}
+
+/* The time in a region at a point of a band; else the operation there, else the
+ * gap; of a folded row, or where operations are not told, the sums there; null
+ * where there is none of these. */
+function at(x, y) {
+  const r = Math.floor((y + view.top) / view.row);
+  if (x < GUTTER || x > GUTTER + width || y < 0 || y >= height ||
+      r < 0 || r >= rows.length) return null;
+  const {threads} = rows[r], number = threads[0], thread = run.threads[number];
+  const ns = nsAt(x), near = (view.t1 - view.t0) / width * 1.5;
+  const found = {row: rows[r], number, thread, ns, operation: -1, step: 0};
+  if (threads.length > 1) {
+    found.sums = sumsOf(rows[r], nsAt(Math.floor(x)), nsAt(Math.floor(x) + 1));
+    return found;
+  }
+  const level = levelAt(y + view.top - r * view.row, view.row);
+  if (level >= 0) {
+    found.region = regionsAt(thread, ns).find(({depth}) => depth === level);
+    return found.region ? found : null;
+  }
+  const pending = thread.pending;
+  if (bins && !isTold(ns)) {
+    found.sums = ns >= thread.startNs && ns <= thread.endNs ? binAt(number, ns) : null;
+    if (found.sums) return found;
+  } else found.operation = operationAt(thread, ns, near);
   if (found.operation >= 0) {
     found.step = operations.step[found.operation];
     return found;
   }
-  const pending = thread.pending;
   if (pending && pending.verb && ns >= pending.startNs && ns <= pending.endNs) {
     found.pending = pending;
     return found;
   }
+  if (bins && !isTold(ns)) return null;
   const next = firstBeyond(thread, ns), gap = gapBefore(thread, next);
   if (!thread.operations || ns < gap.from || ns > gap.to) return null;
-  found.step = operations.step[Math.max(thread.first, next - 1)];
+  found.step = next > thread.first ? operations.step[next - 1] : operations.step[next];
   found.gap = gap;
   return found;
+}
+
+/* How a part is called. */
+const partName = (p) => PARTS[p] === 'rest' ? (run.waitsKnown ? 'transferring' : 'communicating') :
+  PARTS[p] === 'idle' ? 'not running' : PARTS[p].replace('chosen-', 'chosen step, ');
+
+/* Sums: of a folded row, or of a bin. */
+function describeSums({row, number, sums}) {
+  const lines = [['from', moment(sums.t0)], ['to', moment(sums.t1)]];
+  for (let p = 0; p < PARTS.length; p++)
+    if (sums.shares[p] >= 0.0005) lines.push([partName(p), percent(sums.shares[p])]);
+  if (sums.critical > 0.0005) lines.push(['on the critical path', percent(Math.min(1, sums.critical))]);
+  if (row.threads.length > 1)
+    return {who: row.name, what: plural(row.threads.length, 'thread') + ' together', lines};
+  lines.push(['begins', plural(sums.operations, 'operation')]);
+  if (sums.operations)
+    lines.push(['longest', `${duration(sums.longest)}, ${run.paths[sums.path].name}`]);
+  if (sums.waitsFor >= 0) lines.push(['waits for', run.threads[sums.waitsFor].name]);
+  return {who: `${run.threads[number].name} on ${processOf(run.threads[number]).name}`,
+    what: 'all of ' + duration(sums.t1 - sums.t0), lines};
 }
 
 function describePending(found) {
@@ -460,19 +383,24 @@ function describePending(found) {
 }
 
 function describeRegion(found) {
-  const {i, depth} = found.region;
+  const {i, depth, summed} = found.region;
   const outer = regionsAt(found.thread, found.ns).filter((other) => other.depth < depth);
-  const lines = [['start', moment(regions.start[i])], ['end', moment(regions.end[i])],
-    ['duration', duration(regions.end[i] - regions.start[i])]];
+  const length = duration(regions.end[i] - regions.start[i]);
+  const lines = summed ? [['in all', `${length} of ${duration(regions.stretchNs)}`],
+    ['from', moment(stretchOf(regions.start[i]))]] :
+    [['start', moment(regions.start[i])], ['end', moment(regions.end[i])], ['duration', length]];
   if (outer.length) lines.push(['within', namesOf(outer)]);
   return {who: `${found.thread.name} on ${processOf(found.thread).name}`,
     what: regions.names[regions.name[i]], lines};
 }
+/* The begin of the stretch in which a moment is. */
+const stretchOf = (ns) => ns - (ns - run.startNs) % regions.stretchNs;
 const namesOf = (found) => found.map(({i}) => regions.names[regions.name[i]]).join(' \u203a ');
 
 function describe(found) {
   if (found.pending) return describePending(found);
   if (found.region) return describeRegion(found);
+  if (found.sums) return describeSums(found);
   const i = found.operation;
   const lines = [];
   const [start, end] = i < 0 ? [found.gap.from, found.gap.to]
@@ -505,6 +433,11 @@ function point(x, y) {
   hairline.style.left = x + 'px';
   hairline.style.height = height + 'px';
   tip.hidden = !found;
+  const operation = found ? found.operation : -1;
+  if (operation !== pointed) {
+    pointed = operation;
+    schedule();
+  }
   if (!found) return;
   const said = describe(found);
   tip.textContent = '';
@@ -520,6 +453,8 @@ function point(x, y) {
   tip.style.top = Math.max(0, Math.min(y + 12, height + AXIS - tip.offsetHeight)) + 'px';
 }
 function pointAway() {
+  if (pointed >= 0) schedule();
+  pointed = -1;
   tip.hidden = hairline.hidden = true;
 }
 
@@ -537,35 +472,59 @@ function selectStep(step) {
 }
 /* How far the threads are apart in the chosen step. */
 function stepSpread() {
-  let first = Infinity, last = -Infinity, threads = 0;
-  for (const thread of run.threads) {
-    let begun = false;
-    for (let i = thread.first; i < thread.last; i++) {
-      if (operations.step[i] !== view.chosen) continue;
-      if (!begun) first = Math.min(first, operations.start[i]);
-      last = Math.max(last, operations.end[i]);
-      begun = true;
-    }
-    threads += begun;
-  }
-  return `Step ${count(view.chosen)}: ${plural(threads, 'thread')}, ` +
-    `from ${moment(first)} to ${moment(last)}.`;
+  const k = frontOf(view.chosen);
+  if (k < 0)
+    return `Step ${count(view.chosen)}: when threads were in it is told of every ` +
+      `${count(fronts.every)}th step only.`;
+  const there = d3.range(run.threads.length).filter((t) => !isNaN(fronts.start[t][k]));
+  const first = d3.min(there, (t) => fronts.start[t][k]);
+  const last = d3.max(there, (t) => fronts.end[t][k]);
+  return `Step ${count(view.chosen)}: ${plural(there.length, 'thread')}, ` +
+    (there.length ? `from ${moment(first)} to ${moment(last)}.` : 'none was in it.');
 }
 
-function orderRows(by) {
-  const keys = {
-    number: (t) => t,
-    process: (t) => run.threads[t].process,
-    end: (t) => run.threads[t].endNs,
-  };
-  order = d3.range(run.threads.length)
-    .sort((a, b) => keys[by](a) - keys[by](b) || a - b);
-  rowOfThread = [];
-  order.forEach((t, row) => { rowOfThread[t] = row; });
+/* Rows have become others. */
+function showRows() {
+  makeRows();
+  view.row = measure();
+  keepInside();
   schedule();
+}
+function orderRows(by) {
+  folding.order = by;
+  showRows();
+}
+function foldRows(by) {
+  folding.by = by;
+  folding.open.clear();
+  id('fold').value = by;
+  current = -1;
+  showRows();
+}
+/* Rows keep their height where they have become more. */
+function unfold(r) {
+  if (!toggleRow(r)) return false;
+  view.row = Math.max(measure(), Math.min(view.row, 14));
+  keepInside();
+  schedule();
+  id('said').textContent = `${rowName(rows[r]).slice(2)}: ` +
+    (folding.open.has(rows[r].key) ? 'unfolded.' : 'folded.');
+  return true;
+}
+
+let current = -1; /* the row that keys act upon */
+function goRow(by) {
+  current = Math.max(0, Math.min(rows.length - 1, current + by));
+  view.top = Math.min(Math.max(view.top, (current + 1) * view.row - height), current * view.row);
+  keepInside();
+  schedule();
+  id('said').textContent = rowName(rows[current]).replace(/^[\u25b8\u25be] /, '') +
+    (rows[current].folded ? `, ${plural(rows[current].threads.length, 'thread')}` : '');
 }
 
 function showThread(number) {
+  unfoldThread(number);
+  measure();
   view.row = Math.max(view.row, 14);
   view.top = rowOfThread[number] * view.row - height / 2;
   keepInside();
@@ -631,6 +590,7 @@ function release(event) {
   canvas.classList.remove('moving');
   const [x, y] = place(event);
   if (moved > 3 || event.type !== 'pointerup') return;
+  if (y < height && unfold(Math.floor((y + view.top) / view.row))) return;
   const found = at(x, y);
   if (found && !found.region) selectStep(found.step === view.chosen ? 0 : found.step);
 }
@@ -653,6 +613,13 @@ canvas.addEventListener('keydown', (event) => {
     '-': () => rows ? zoomRows(1 / 1.4) : zoomTime(1.5),
     '[': () => selectStep(Math.max(1, view.chosen - 1)),
     ']': () => selectStep(view.chosen + 1),
+    j: () => goRow(1),
+    k: () => goRow(-1),
+    Enter: () => unfold(current),
+    f: () => foldRows(FOLD_NAMES[(FOLD_NAMES.indexOf(folding.by) + 1) % FOLD_NAMES.length]),
+    c: () => toggleShown('critical'),
+    a: () => toggleShown('arrows'),
+    s: () => toggleShown('fronts'),
     Home: reset,
     Escape: () => selectStep(0),
   };
@@ -660,6 +627,14 @@ canvas.addEventListener('keydown', (event) => {
   event.preventDefault();
   keys[event.key]();
 });
+
+const FOLD_NAMES = Object.keys(FOLDS);
+id('fold').value = folding.by;
+id('fold').addEventListener('change', (event) => foldRows(event.target.value));
+function toggleShown(name) {
+  shown[name] = id('show-' + name).checked = !shown[name];
+  schedule();
+}
 
 function onClick(name, action) {
   id(name).addEventListener('click', action);
@@ -682,5 +657,6 @@ window.addEventListener('resize', () => {
   keepInside();
   schedule();
 });
-const dark = window.matchMedia('(prefers-color-scheme: dark)');
-dark.addEventListener('change', () => { takeColours(); schedule(); });
+/* At once: paper does not wait for the next frame. */
+watchScheme(id('scheme'));
+scheme.seen.push(() => { takeColours(); draw(); });

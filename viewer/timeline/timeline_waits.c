@@ -1,8 +1,8 @@
-/* report_waits.c - see report_waits_internal.h.
+/* timeline_waits.c - see timeline_waits_internal.h.
  *
  * The view has a row for each operation of which it knows who released it, by
  * thread. An operation is found by its start among those of its thread. */
-#include "viewer/report/report_waits_internal.h"
+#include "viewer/timeline/timeline_waits_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,24 +116,51 @@ static int64_t waiting_of(const viewer__waits *waits,
     return sum_ns;
 }
 
+/* For whom a thread waited longest, all its waits together. `sums` is zero for
+ * each thread, before and after. */
+static void find_most(viewer__waited *out, const viewer__waits *waits,
+                      const scopes_thread *thread, int64_t *sums)
+{
+    const viewer__wait *wait = &waits->waits[thread->operation];
+
+    for (size_t i = 0; i < thread->operations; i++)
+        if (wait[i].ns > 0)
+            sums[wait[i].for_thread] += wait[i].ns;
+    for (size_t i = 0; i < thread->operations; i++) {
+        int64_t sum_ns = wait[i].ns > 0 ? sums[wait[i].for_thread] : 0;
+        if (sum_ns > out->most_ns) {
+            out->most_ns = sum_ns;
+            out->most_for = wait[i].for_thread;
+        }
+    }
+    for (size_t i = 0; i < thread->operations; i++)
+        if (wait[i].ns > 0)
+            sums[wait[i].for_thread] = 0;
+}
+
 int viewer__waits_take(viewer__waits *out, const scopes_communication *view,
                        const scopes_table *waits_for)
 {
     named *names = names_sort(view);
+    int64_t *sums = calloc(view->thread_count + 1, sizeof(*sums));
 
     *out = (viewer__waits){
         .waits = calloc(view->operation_count + 1, sizeof(*out->waits)),
-        .waiting_ns = calloc(view->thread_count + 1, sizeof(*out->waiting_ns)),
+        .threads = calloc(view->thread_count + 1, sizeof(*out->threads)),
     };
-    if (!names || !out->waits || !out->waiting_ns) {
+    if (!names || !sums || !out->waits || !out->threads) {
         free(names);
+        free(sums);
         viewer__waits_fini(out);
         return pastset_no_memory("for the report's data");
     }
     for (size_t i = 0; i < scopes_table_rows(waits_for); i++)
         take_row(out, view, names, waits_for, i);
-    for (uint32_t i = 0; i < view->thread_count; i++)
-        out->waiting_ns[i] = waiting_of(out, view, &view->threads[i]);
+    for (uint32_t i = 0; i < view->thread_count; i++) {
+        out->threads[i].all_ns = waiting_of(out, view, &view->threads[i]);
+        find_most(&out->threads[i], out, &view->threads[i], sums);
+    }
+    free(sums);
     free(names);
     return 0;
 }
@@ -141,6 +168,6 @@ int viewer__waits_take(viewer__waits *out, const scopes_communication *view,
 void viewer__waits_fini(viewer__waits *waits)
 {
     free(waits->waits);
-    free(waits->waiting_ns);
+    free(waits->threads);
     *waits = (viewer__waits){0};
 }

@@ -1,0 +1,77 @@
+/* page_print.c - see page_internal.h. */
+#include "viewer/report/page_internal.h"
+
+#include "pastset/status.h"
+
+#include <errno.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/random.h>
+
+#define NONCE_BYTES ((VIEWER__NONCE_TEXT - 1) / 2)
+
+int viewer__page_nonce(char nonce[VIEWER__NONCE_TEXT])
+{
+    uint8_t random[NONCE_BYTES];
+
+    if (getrandom(random, sizeof(random), 0) != NONCE_BYTES)
+        return pastset_fail(PASTSET_EIO, "no random bytes: %s",
+                            strerror(errno));
+    for (size_t i = 0; i < NONCE_BYTES; i++)
+        snprintf(nonce + 2 * i, 3, "%02x", random[i]);
+    return 0;
+}
+
+void viewer__page_html_text(FILE *file, const char *text)
+{
+    for (; *text; text++)
+        switch (*text) {
+        case '<':
+            fputs("&lt;", file);
+            break;
+        case '>':
+            fputs("&gt;", file);
+            break;
+        case '&':
+            fputs("&amp;", file);
+            break;
+        case '"':
+            fputs("&quot;", file);
+            break;
+        case '\'':
+            fputs("&#39;", file);
+            break;
+        default:
+            putc(*text, file);
+        }
+}
+
+void viewer__page_file_text(FILE *file, viewer_page_file part)
+{
+    fwrite(part.begin, 1, (size_t)(part.end - part.begin), file);
+}
+
+bool viewer__page_is(const char *name, size_t bytes, const char *what)
+{
+    return bytes == strlen(what) && memcmp(name, what, bytes) == 0;
+}
+
+int viewer__page_put(FILE *file, viewer_page_file html,
+                     viewer__page_part *put_part, void *context)
+{
+    const char *at = html.begin, *end = html.end;
+    int err = 0;
+
+    while (!err) {
+        const char *open = memmem(at, (size_t)(end - at), "{{", 2);
+        const char *close =
+            open ? memmem(open, (size_t)(end - open), "}}", 2) : NULL;
+        if (!close)
+            break;
+        fwrite(at, 1, (size_t)(open - at), file);
+        err = put_part(context, open + 2, (size_t)(close - open - 2));
+        at = close + 2;
+    }
+    fwrite(at, 1, (size_t)(end - at), file);
+    return err;
+}
