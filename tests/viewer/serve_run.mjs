@@ -13,18 +13,25 @@ export const [command, gsum, application] = process.argv.slice(2);
 export const folder = mkdtempSync(join(tmpdir(), 'eventspace-serve-'));
 process.chdir(folder);
 
-const children = new Set();
+const children = new Set(), all = new Set();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
   rmSync(folder, {recursive: true, force: true});
 });
+
+/* What has become of a child, for who reads that something has failed. */
+function tellOf({words, said, failed, ended}) {
+  return `${words}: ${ended ? JSON.stringify(ended) : 'goes on'}; has said "${said.slice(-300)}"` +
+    (failed ? `, and of errors\n${failed.slice(-2000)}` : '');
+}
 
 export async function until(what, condition) {
   const deadline = Date.now() + DEADLINE_MS;
   for (;;) {
     const value = await condition();
     if (value) return value;
-    if (Date.now() > deadline) throw new Error(`waited in vain until ${what}`);
+    if (Date.now() > deadline)
+      throw new Error([`waited in vain until ${what}`, ...[...all].map(tellOf)].join('\n'));
     await pause(20);
   }
 }
@@ -41,8 +48,9 @@ export function output(program, ...words) {
 export function start(program, ...words) {
   const child = spawn('env', ['--default-signal', program, ...words],
     {stdio: ['ignore', 'pipe', 'pipe']});
-  const started = {child, said: '', failed: '', ended: null};
+  const started = {child, words: [program, ...words].join(' '), said: '', failed: '', ended: null};
   children.add(child);
+  all.add(started);
   child.stdout.on('data', (text) => { started.said += text; });
   child.stderr.on('data', (text) => { started.failed += text; });
   started.over = new Promise((resolve) => child.on('close', (code, signal) => {

@@ -1,8 +1,10 @@
 /* draw_internal.h - between the files of drawing: draw.c says what things look
- * like, draw_fold.c folds a map, draw_fit.c finds how far, draw_render.c makes
- * a picture of one that is dressed, or of DOT. */
+ * like, draw_fold.c folds a map, draw_fit.c finds how far; draw_process.c makes
+ * pictures of DOT, by draw_child.c, which calls draw_render.c. */
 #ifndef VIEWER_DRAW_INTERNAL_H
 #define VIEWER_DRAW_INTERNAL_H
+
+#include <sys/types.h>
 
 #include "viewer/draw/draw.h"
 
@@ -57,7 +59,7 @@ int viewer__draw_fitting(char **out, size_t *bytes, const paths_map *map,
                          viewer_fold fold, const char *format,
                          viewer__dresser *dress, void *context);
 
-/* --- pictures (draw_render.c) --- */
+/* --- texts and formats (draw_render.c) --- */
 
 /* The format by its name, or by how the file's name ends.
  * Errors: PASTSET_EINVAL. */
@@ -66,9 +68,27 @@ int viewer__picture_format(const char **out,
 /* A map as DOT. Free `*out` then, also after an error.
  * Errors: PASTSET_ENOMEM. */
 int viewer__map_text(char **out, size_t *bytes, const paths_map *map);
+/* Calls Graphviz in this process, which must end soon. NULL, or what could not
+ * be done; Graphviz may have said why. */
+const char *viewer__graphviz(const char *dot, const char *engine,
+                             const char *format, FILE *file);
+const char *viewer__graphviz_said(void);
+
+/* --- pictures (draw_process.c) --- */
+
 /* A graph in DOT in that format, by one of Graphviz's layouts: "dot", "neato".
+ * Free `*out` then, also after an error.
  * Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ENOTSUP. */
 int viewer__picture_of(char **out, size_t *bytes, const char *dot,
                        const char *engine, const char *format);
+
+/* --- in a child (draw_child.c) --- */
+
+/* The same, by a child of this process. */
+int viewer__picture_make(char **out, size_t *bytes, const char *dot,
+                         const char *engine, const char *format);
+/* For a child that has just begun: it does not outlive its parent, may be ended
+ * by any signal, and has no files open but 0 to 2 and these two. */
+void viewer__draw_child_begin(pid_t parent, int a, int b);
 
 #endif

@@ -13,6 +13,7 @@
 #include <sodium.h>
 
 #include "pastset/status.h"
+#include "viewer/draw/draw_process.h"
 #include "viewer/serve/run_server_internal.h"
 #include "viewer/tables/facts.h"
 
@@ -164,8 +165,10 @@ static void open_many_files(void)
 static int start(viewer_server *server, const char *listen_text)
 {
     int fd = -1;
-    int err = socket_open(server, listen_text ? listen_text : HERE, &fd);
+    int err = viewer_draw_process_start();
 
+    if (!err)
+        err = socket_open(server, listen_text ? listen_text : HERE, &fd);
     if (err)
         return err;
     err = viewer__live_start(server);
@@ -221,6 +224,7 @@ void viewer_server_close(viewer_server *server)
     viewer__makers_stop(server);
     viewer__live_stop(server);
     viewer__http_stop(server);
+    viewer_draw_process_stop();
     viewer__live_fini(server);
     viewer__makers_fini(server);
     locks_fini(server);
