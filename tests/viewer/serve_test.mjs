@@ -8,7 +8,7 @@
 import http from 'node:http';
 import net from 'node:net';
 import assert from 'node:assert/strict';
-import {rmSync} from 'node:fs';
+import {readFileSync, readdirSync, rmSync} from 'node:fs';
 import {beginRun, command, output, serve, start, until} from './serve_run.mjs';
 
 /* --- asking --- */
@@ -302,6 +302,32 @@ assert.equal((await behind(slow, 'runs')).status, 200);
 assert.ok(idle.some((socket) => !socket.readableEnded && !socket.destroyed), 'it has waited');
 for (const socket of idle) socket.destroy();
 assert.deepEqual(await slow.stop(), {code: 0, signal: null});
+
+/* --- the process that draws --- */
+
+const drawerOf = ({child}) =>
+  Number(readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim());
+const mapOf = (text) => text.match(/id="es-map"[^]*?<svg[^]*?<\/svg>/)[0];
+const drawn = await serve('RUN');
+const map = mapOf((await behind(drawn, 'report')).text);
+assert.match(map, /total/);
+/* It has nothing of its server but what it is told. */
+assert.deepEqual(readdirSync(`/proc/${drawerOf(drawn)}/fd`).length, 4);
+/* When it is gone, pages come as before. */
+process.kill(drawerOf(drawn), 'SIGKILL');
+assert.equal(mapOf((await behind(drawn, 'report?from=1ns')).text), map);
+assert.equal(mapOf((await behind(drawn, 'report?from=2ns')).text), map);
+assert.deepEqual(await drawn.stop(), {code: 0, signal: null});
+/* It ends with its server, whatever that one dies of. */
+const shot = await serve('RUN'), drawer = drawerOf(shot);
+await shot.stop('SIGKILL');
+await until('it has ended', () => {
+  try {
+    return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${drawer}/status`, 'utf8'));
+  } catch {
+    return true;
+  }
+});
 
 /* What was there when it was opened can be looked at, also when it is removed. */
 const third = await serve('RUN');
