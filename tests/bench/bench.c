@@ -91,11 +91,26 @@ bool bench_wants(const char *name)
     return strstr(name, wanted) != NULL;
 }
 
+static bool is_there(const char *name)
+{
+    for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
+        if (strcmp(name, benches[i].name) == 0)
+            return true;
+    return false;
+}
+
 /* eventspace_bench [BENCH [PART OF A FIGURE'S NAME]] */
 int main(int argc, char **argv)
 {
     if (argc > 2)
         wanted = argv[2];
+    if (argc > 1 && !is_there(argv[1])) {
+        fprintf(stderr, "there is no benchmark '%s'; there are:", argv[1]);
+        for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++)
+            fprintf(stderr, " %s", benches[i].name);
+        fputc('\n', stderr);
+        return 2;
+    }
     for (size_t i = 0; i < sizeof(benches) / sizeof(benches[0]); i++) {
         double from_ns = bench_now_ns();
         if (argc > 1 && strcmp(argv[1], benches[i].name) != 0)

@@ -109,6 +109,16 @@ for app in $apps; do
     told "application $app" "^applications=(.*\<$app\>" bootstrap
     told "application $app" "^set(applications .*\<$app\>" cmake/install.cmake
 done
+# Each benchmark is told by `bootstrap --help`.
+benches=$(sed -n '/^} benches\[\]/,/^};/p' "$source/tests/bench/bench.c" |
+    sed 's/{"\([a-z]*\)"/\n@\1\n/g' | sed -n 's/^@//p')
+for bench in $benches; do
+    told "benchmark $bench" "^ .*[( ]$bench[,;]" bootstrap
+done
+[ "$(echo "$benches" | wc -l)" -gt 10 ] || {
+    echo "no benchmarks are found"
+    failures=$((failures + 1))
+}
 
 echo "$count places, $failures without"
 [ "$count" -gt 60 ] && [ "$failures" -eq 0 ]
