@@ -113,7 +113,7 @@ done
 benches=$(sed -n '/^} benches\[\]/,/^};/p' "$source/tests/bench/bench.c" |
     sed 's/{"\([a-z]*\)"/\n@\1\n/g' | sed -n 's/^@//p')
 for bench in $benches; do
-    told "benchmark $bench" "^ .*[( ]$bench[,;]" bootstrap
+    told "benchmark $bench" "^ .*[( ]${bench}[,;]" bootstrap
 done
 [ "$(echo "$benches" | wc -l)" -gt 10 ] || {
     echo "no benchmarks are found"
