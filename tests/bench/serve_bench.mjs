@@ -8,7 +8,9 @@
  *                      clients follow it on another one: frames, and each second
  *                      the strip and the report of the last five seconds; limit:
  *                      without a server. The median of the ratios of turns, whose
- *                      order changes, as such a program's speed drifts
+ *                      order changes, as such a program's speed drifts; on a
+ *                      virtual machine one turn is off by a tenth, so there
+ *                      are many
  *   serve.ten          seconds of processor time of the server with ten clients;
  *                      limit: with one */
 import {spawn, spawnSync} from 'node:child_process';
@@ -105,7 +107,7 @@ async function turn(clients) {
   return {seconds: total.lasted_ns / 1e9, used};
 }
 
-async function cost(turns = 7) {
+async function cost(turns = 15) {
   const clients = [0, 1, 10], ratios = [], ten = [];
   const told = {0: [], 1: [], 10: []};
   for (let i = 0; i < turns; i++) {
