@@ -200,16 +200,27 @@ static void say_slow(wording *to)
     say_between(to);
 }
 
+/* All times at which it could have come late. */
+static uint64_t chances(const wording *to)
+{
+    const scopes__gap_cell *cells = to->losses->gaps.cells;
+    uint64_t count = 0;
+
+    for (uint32_t i = to->loss->cell; i != SCOPES_MISSING; i = cells[i].also)
+        count += cells[i].count;
+    return count;
+}
+
 static void say_late(wording *to)
 {
     const scopes__gap_cell *cell =
         &to->losses->gaps.cells[to->loss->operation_cell];
     char text[SCOPES_SAY_BYTES];
 
-    say(to, "%s comes %s late in %" PRIu64 " of %" PRIu32 " times%s",
+    say(to, "%s comes %s late in %" PRIu64 " of %" PRIu64 " times%s",
         name_of(to->losses, cell->thread),
         scopes_say_time((double)to->loss->each_ns, text), to->loss->count,
-        cell->count,
+        chances(to),
         cell->sleep_ns > cell->excess_ns / 2 ? ", having slept," : "");
     say_between(to);
 }

@@ -57,6 +57,11 @@ await until('ten steps are shown', async () => await shown() >= 30);
 run.step(10);
 await until('ten more are shown', async () => await shown() >= 60);
 assert.match(await text('.facts'), /^Running, /);
+/* Nobody is late more often than it comes. */
+const said = await browser.run(`return document.querySelector('iframe:not(.next)').contentDocument
+  .body.innerText;`);
+for (const [, late, of] of said.matchAll(/ late in (\d+) of (\d+) times/g))
+  assert.ok(+late <= +of, `${late} of ${of}`);
 /* The strip has it all, too. */
 await until('the strip has steps', () => live(`const history = live.history(0);
   return history?.threads.length === 3 &&
@@ -140,6 +145,9 @@ await until('both are shown', async () => await shown(0) > 0 && await shown(1) >
 assert.deepEqual(await browser.run(
   `return [...document.querySelectorAll('h2')].map(({textContent}) => textContent);`),
 ['RUN', 'OTHER']);
+const titles = await browser.run(`return [...document.querySelectorAll('iframe:not(.next)')]
+  .map(({contentDocument}) => contentDocument.querySelector('h1').textContent);`);
+assert.deepEqual(titles, ['gsum, the last 10 s', 'gsum, the last 10 s']);
 await browser.picture('two.png');
 await both.stop('SIGKILL');
 await until('the page says so', async () => /^No connection/.test(await text('#state')));

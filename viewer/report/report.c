@@ -118,12 +118,17 @@ static void put_other_maps(page *p)
 
 /* --- the page --- */
 
+#define SECOND_NS 1000000000
+
 static void put_time(page *p, const char *word, int64_t ns)
 {
     char text[32];
 
-    fprintf(p->file, ", %s %s", word,
-            paths_exact_duration_text((uint64_t)ns, text, sizeof(text)));
+    if (ns > 0 && ns % SECOND_NS == 0)
+        snprintf(text, sizeof(text), "%lld s", (long long)(ns / SECOND_NS));
+    else
+        paths_exact_duration_text((uint64_t)ns, text, sizeof(text));
+    fprintf(p->file, ", %s %s", word, text);
 }
 
 static void put_title(page *p)
