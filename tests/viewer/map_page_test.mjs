@@ -153,10 +153,13 @@ async function checkMeasures(browser) {
   assert.notEqual(other, fill);
   assert.ok(/map by\s+time/.test(text) && /map by\s+operations/.test(otherText));
   assert.deepEqual(await chosen(browser), ['up_4']);
+  await by('time');
+  assert.deepEqual(await look(), [figures, fill, text]);
+  /* What is below the pointer then tells its own figures. */
+  await by('operations');
   await browser.run(`document.getElementById('es-map').scrollIntoView({block: 'center'});`);
   await browser.picture('map-operations.png');
   await by('time');
-  assert.deepEqual(await look(), [figures, fill, text]);
 }
 
 /* What is folded can be found by each of its names. */

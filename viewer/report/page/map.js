@@ -40,8 +40,10 @@ const pathMap = (function pathMap() {
 
   /* A picture that would be too small to read as a whole begins at its top,
    * as large as drawn or as wide as the page. */
+  const READABLE = 0.65; /* of the size in which it is drawn */
   (function begin() {
     const across = picture.clientWidth / view.width, down = picture.clientHeight / view.height;
+    if (Math.min(across, down) >= READABLE) return;
     const k = Math.min(1, across) / Math.min(across, down);
     if (!(k > 1)) return;
     const middle = view.x + view.width / 2;
