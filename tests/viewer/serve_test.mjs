@@ -318,6 +318,19 @@ process.kill(drawerOf(drawn), 'SIGKILL');
 assert.equal(mapOf((await behind(drawn, 'report?from=1ns')).text), map);
 assert.equal(mapOf((await behind(drawn, 'report?from=2ns')).text), map);
 assert.deepEqual(await drawn.stop(), {code: 0, signal: null});
+/* Standard files that are closed, and a process that is stopped, keep no server
+ * from its end. */
+for (const closed of ['<&-', '<&- 2>&-', '']) {
+  const odd = start('sh', '-c', `exec "${command}" serve RUN ${closed}`);
+  await until('it tells its address', () => odd.said.includes('\n') || odd.ended);
+  assert.equal(odd.ended, null, odd.failed);
+  const {hostname, port, pathname} = new URL(odd.said.trim());
+  const there = {hostname, port: Number(port), token: pathname.split('/')[1]};
+  assert.equal(mapOf((await behind(there, 'report')).text), map);
+  if (!closed) process.kill(drawerOf(odd), 'SIGSTOP');
+  odd.child.kill('SIGINT');
+  assert.deepEqual(await odd.over, {code: 0, signal: null});
+}
 /* It ends with its server, whatever that one dies of. */
 const shot = await serve('RUN'), drawer = drawerOf(shot);
 await shot.stop('SIGKILL');

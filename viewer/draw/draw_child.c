@@ -51,6 +51,7 @@ void viewer__draw_child_begin(pid_t parent, int a, int b)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(0);
+    signal(SIGINT, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     if (low > 3)

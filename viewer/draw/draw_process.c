@@ -5,10 +5,11 @@
  *     asked:   lengths of the graph, the layout and the format; the three texts
  *     answer:  an error or 0, a length; the picture, or what went wrong
  *
- * It ends when nobody can ask any more. */
+ * It is killed in the end, and ends with who has started it. */
 #include "viewer/draw/draw_process.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -117,12 +118,37 @@ static void __attribute__((noreturn)) run(pid_t parent, int fd)
     _exit(0);
 }
 
+/* Not 0 to 2, should these be closed: what Graphviz says goes there. */
+static int above_standard(int fd)
+{
+    int above = fcntl(fd, F_DUPFD_CLOEXEC, 3), failed = errno;
+
+    close(fd);
+    errno = failed;
+    return above;
+}
+
+static bool sockets_open(int *fds)
+{
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+        return false;
+    fds[0] = above_standard(fds[0]);
+    if (fds[0] < 0) {
+        close(fds[1]);
+        return false;
+    }
+    fds[1] = above_standard(fds[1]);
+    if (fds[1] < 0)
+        close(fds[0]);
+    return fds[1] >= 0;
+}
+
 int viewer_draw_process_start(void)
 {
     pid_t parent = getpid(), pid;
     int fds[2];
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
+    if (!sockets_open(fds))
         return pastset_fail(PASTSET_ELIMIT,
                             "no sockets to ask for pictures: %s",
                             strerror(errno));
@@ -146,6 +172,7 @@ void viewer_draw_process_stop(void)
 {
     if (process == 0)
         return;
+    kill(process, SIGKILL); /* it draws nothing any more, and may be stopped */
     close(socket_fd);
     while (waitpid(process, NULL, 0) < 0 && errno == EINTR)
         ;
@@ -203,7 +230,6 @@ static bool by_process(int *err, char **out, size_t *bytes, const char *dot,
         return false;
     if (ask(&header, dot, engine, format) && take(err, out, bytes, &header))
         return true;
-    kill(process, SIGKILL);
     viewer_draw_process_stop();
     return false;
 }
