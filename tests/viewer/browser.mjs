@@ -21,6 +21,19 @@ export async function until(what, condition) {
   }
 }
 
+/* Runs a check and tells how it went. False: it has failed. */
+export async function holds(name, call) {
+  const start = Date.now();
+  try {
+    await call();
+    console.log(`ok      ${name} (${Date.now() - start} ms)`);
+    return true;
+  } catch (error) {
+    console.log(`FAILED  ${name}\n${error.stack}`);
+    return false;
+  }
+}
+
 /* chromedriver chooses a free port and prints it. It chooses one of IPv4 and
  * takes the same of IPv6, which may be somebody else's: then it ends, and is
  * started again. */

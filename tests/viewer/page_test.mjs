@@ -13,7 +13,7 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync} from 'node:fs'
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import assert from 'node:assert/strict';
-import {openBrowser, openReport, startDriver, until} from './browser.mjs';
+import {holds, openBrowser, openReport, startDriver, until} from './browser.mjs';
 
 const [bin, makeRun, sources, axeFolder, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-page-'));
@@ -487,16 +487,7 @@ async function main() {
   if (pictures) mkdirSync(pictures, {recursive: true});
   if (!hasAxe) console.log('SKIPPED  axe-core, which is not given, or not there');
   const {driver, address} = await startDriver();
-  async function one(name, call) {
-    const start = Date.now();
-    try {
-      await call();
-      console.log(`ok      ${name} (${Date.now() - start} ms)`);
-    } catch (error) {
-      failures++;
-      console.log(`FAILED  ${name}\n${error.stack}`);
-    }
-  }
+  const one = async (name, call) => { failures += !await holds(name, call); };
   try {
     browser = await openBrowser(address, {folder, pictures, width: 1500, height: 1000});
     for (const {name, run} of checks) await one(name, () => run(browser));

@@ -10,7 +10,7 @@ import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync}
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import assert from 'node:assert/strict';
-import {openBrowser, startDriver, until} from './browser.mjs';
+import {holds, openBrowser, startDriver, until} from './browser.mjs';
 
 const [bin, makeRun, axeFolder, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-pair-'));
@@ -219,15 +219,7 @@ try {
   river('balanced', ['--balanced'], 600);
   eventspace('report', 'plain', 'balanced', `--output=${page}`);
   browser = await openBrowser(address, {folder, pictures, width: 1700, height: 1000});
-  for (const {name, call} of checks) {
-    try {
-      await call(browser);
-      console.log(`ok      ${name}`);
-    } catch (error) {
-      failures++;
-      console.log(`FAILED  ${name}\n${error.stack}`);
-    }
-  }
+  for (const {name, call} of checks) failures += !await holds(name, () => call(browser));
 } finally {
   await browser?.close();
   process.kill(-driver.pid);

@@ -12,7 +12,7 @@ import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {deflateRawSync, inflateRawSync} from 'node:zlib';
 import assert from 'node:assert/strict';
-import {DOWN, UP, openBrowser as open, openReport, pointer, startDriver, until, wheel} from
+import {DOWN, UP, holds, openBrowser as open, openReport, pointer, startDriver, until, wheel} from
   './browser.mjs';
 
 const [command, makeRun, pictures] = process.argv.slice(2);
@@ -910,26 +910,10 @@ async function main() {
   const {driver, address} = await startDriver();
   try {
     browser = await openBrowser(address, 1500, 1000);
-    for (const {name, run} of checks) {
-      try {
-        await run(browser);
-        console.log(`ok      ${name}`);
-      } catch (error) {
-        failures++;
-        console.log(`FAILED  ${name}\n${error.stack}`);
-      }
-    }
+    for (const {name, run} of checks) failures += !await holds(name, () => run(browser));
     const others = [['no table scrolls sideways at 1300 pixels', fitNarrow],
       ['dark pages keep that order, and hue', drawDark]];
-    for (const [name, run] of others) {
-      try {
-        await run(address);
-        console.log(`ok      ${name}`);
-      } catch (error) {
-        failures++;
-        console.log(`FAILED  ${name}\n${error.stack}`);
-      }
-    }
+    for (const [name, run] of others) failures += !await holds(name, () => run(address));
   } finally {
     await browser?.close();
     process.kill(-driver.pid); /* the driver's own process group */

@@ -10,7 +10,7 @@ import {mkdtempSync, rmSync, statSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import assert from 'node:assert/strict';
-import {DOWN, UP, openBrowser, openReport, pointer, startDriver} from './browser.mjs';
+import {DOWN, UP, holds, openBrowser, openReport, pointer, startDriver} from './browser.mjs';
 
 const [command, makeRun, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-timeline-'));
@@ -270,15 +270,11 @@ async function main() {
   try {
     browser = await openBrowser(address, {folder, width: 1500, height: 1000, pictures});
     for (const {name, run} of checks) {
-      try {
+      failures += !await holds(name, async () => {
         await run(browser);
         const errors = (await browser.log()).filter(({level}) => level === 'SEVERE');
         assert.deepEqual(errors, [], 'errors of scripts');
-        console.log(`ok      ${name}`);
-      } catch (error) {
-        failures++;
-        console.log(`FAILED  ${name}\n${error.stack}`);
-      }
+      });
     }
   } finally {
     await browser?.close();
