@@ -204,10 +204,14 @@ function drawFronts() {
 let pointed = -1; /* the operation under the pointer */
 
 function clearOver(ratio) {
-  over.width = canvas.width;
-  over.height = canvas.height;
+  if (over.width !== canvas.width || over.height !== canvas.height) {
+    over.width = canvas.width;
+    over.height = canvas.height;
+  }
   over.style.width = canvas.clientWidth + 'px';
   over.style.height = canvas.clientHeight + 'px';
+  ink.setTransform(1, 0, 0, 1, 0, 0);
+  ink.clearRect(0, 0, over.width, over.height);
   ink.setTransform(ratio, 0, 0, ratio, 0, 0);
 }
 

@@ -23,10 +23,10 @@ function columnsOf(count, t0, t1) {
     amounts: new Float32Array(count * PARTS.length),
     noticed: new Uint16Array(count), critical: new Float32Array(count)};
 }
-function clearColumns(columns) {
-  columns.amounts.fill(0);
-  columns.noticed.fill(0);
-  columns.critical.fill(0);
+function clearColumns(columns, from = 0, to = columns.count) {
+  columns.amounts.fill(0, from * PARTS.length, to * PARTS.length);
+  columns.noticed.fill(0, from, to);
+  columns.critical.fill(0, from, to);
 }
 
 /* Adds one stretch of time, in pixels, or a share of it, to a part of each
@@ -100,7 +100,7 @@ function addTold(thread, number, columns, t0, t1) {
   if (chosen && i > thread.first) i--; /* its gap may reach into view */
   for (; i < thread.last && operations.start[i] < t1; i++) {
     const to = clip(operations.end[i]);
-    addGap(thread, i, columns, clip);
+    if (operations.runnable[i] || operations.sleeping[i]) addGap(thread, i, columns, clip);
     if (operations.end[i] > t0)
       addOperation(columns, i, clip(operations.start[i]), clip(operations.released[i]), to);
     if (chosen && operations.step[i] === chosen && i + 1 < thread.last) {
@@ -183,6 +183,7 @@ function binsOfRow({key, threads}, level) {
     addTo(critical, own.critical, own.base, 1);
     for (let k = 0; k < level.count; k++) {
       const begin = level.start + k * level.width, end = begin + level.width;
+      if (begin >= startNs && end <= endNs) continue;
       const there = Math.max(0, Math.min(end, endNs) - Math.max(begin, startNs));
       idle[k] += (level.width - there) / threads.length;
     }
@@ -215,65 +216,58 @@ function addOpen(columns, from, to) {
     }
 }
 
-/* Where a thread was not, and what was under way at its end. */
-function addEnds(thread, columns) {
-  const clip = (ns) => Math.min(columns.count, Math.max(0, (ns - columns.t0) * columns.scale));
+/* Where a thread was not from one time to another, and what was under way at its
+ * end. */
+function addEnds(thread, columns, t0, t1) {
+  const at = (ns) => Math.min(columns.count, Math.max(0, (ns - columns.t0) * columns.scale));
+  const low = at(t0), high = at(t1), clip = (ns) => Math.min(high, Math.max(low, at(ns)));
   const pending = thread.pending;
   if (thread.operations || pending) {
     const begin = thread.operations ? thread.startNs : pending.startNs;
     const end = pending ? pending.endNs : thread.endNs;
-    cover(columns, IDLE, 0, clip(begin));
-    if (end < columns.t1) cover(columns, IDLE, clip(end), columns.count);
+    cover(columns, IDLE, low, clip(begin));
+    if (end < t1) cover(columns, IDLE, clip(end), high);
   } else {
-    cover(columns, IDLE, 0, columns.count);
+    cover(columns, IDLE, low, high);
   }
   if (pending && pending.verb) addOpen(columns, clip(pending.startNs), clip(pending.endNs));
 }
 
-function addThread(number, columns) {
-  const thread = run.threads[number];
-  const level = bins && binsFor(1 / columns.scale);
-  clearColumns(columns);
-  if (!bins) {
-    addTold(thread, number, columns, columns.t0, columns.t1);
-  } else if (level.width * columns.scale <= 1) {
-    addBins(binsOfThread(number, level), level, columns, columns.t0, columns.t1);
-    if (view.chosen) addFront(number, columns);
-  } else {
-    let at = columns.t0; /* by turns what is told, and what is not */
-    for (const [from, to] of parts) {
-      if (to <= at || from >= columns.t1) continue;
-      if (from > at) addBins(binsOfThread(number, level), level, columns, at, from);
-      addTold(thread, number, columns, Math.max(at, from), Math.min(to, columns.t1));
-      at = Math.min(to, columns.t1);
-    }
-    if (at < columns.t1)
-      addBins(binsOfThread(number, level), level, columns, at, columns.t1);
+/* The columns' time in pieces, by turns what is told operation by operation, and
+ * what is not. */
+function piecesOf({t0, t1, scale}, level) {
+  if (!bins) return [{from: t0, to: t1, told: true}];
+  const pieces = [];
+  let at = t0;
+  for (const [from, to] of level.width * scale > 1 ? parts : []) {
+    if (to <= at || from >= t1) continue;
+    if (from > at) pieces.push({from: at, to: from, told: false});
+    pieces.push({from: Math.max(at, from), to: Math.min(to, t1), told: true});
+    at = Math.min(to, t1);
   }
-  addEnds(thread, columns);
+  if (at < t1) pieces.push({from: at, to: t1, told: false});
+  return pieces;
 }
 
-/* Is nothing of this told operation by operation? */
-const isInBins = ({width}, {scale, t0, t1}) =>
-  width * scale <= 1 || !parts.some(([from, to]) => from < t1 && to > t0);
+function addThread(number, columns, level, pieces) {
+  const thread = run.threads[number], {from} = pieces[0], {to} = pieces[pieces.length - 1];
+  for (const piece of pieces)
+    if (piece.told) addTold(thread, number, columns, piece.from, piece.to);
+    else addBins(binsOfThread(number, level), level, columns, piece.from, piece.to);
+  if (bins && view.chosen && level.width * columns.scale <= 1) addFront(number, columns);
+  addEnds(thread, columns, from, to);
+}
 
-/* All threads of a row. `one` is for a thread of several. */
-function addRow(row, columns, one, shares) {
-  const {threads} = row, level = bins && binsFor(1 / columns.scale);
-  if (threads.length === 1) {
-    addThread(threads[0], columns);
-    return;
-  }
-  clearColumns(columns);
-  if (level && !view.chosen && isInBins(level, columns) &&
-      threads.every((t) => run.threads[t].operations && !run.threads[t].pending)) {
-    addBins(binsOfRow(row, level), level, columns, columns.t0, columns.t1);
-    return;
-  }
-  const part = 1 / threads.length;
+/* These threads' share of the columns that the pieces are in, in which `one` has
+ * room for a thread. */
+function addThreads(threads, columns, level, pieces, one, shares) {
+  const part = 1 / threads.length, at = (ns) => (ns - columns.t0) * columns.scale;
+  const first = Math.max(0, Math.floor(at(pieces[0].from)));
+  const end = Math.min(columns.count, Math.ceil(at(pieces[pieces.length - 1].to)) + 1);
   for (const number of threads) {
-    addThread(number, one);
-    for (let x = 0; x < columns.count; x++) {
+    clearColumns(one, first, end);
+    addThread(number, one, level, pieces);
+    for (let x = first; x < end; x++) {
       takeShares(one, x, shares);
       for (let p = 0; p < PARTS.length; p++)
         if (p !== COMPUTING) columns.amounts[x * PARTS.length + p] += shares[p] * part;
@@ -281,7 +275,24 @@ function addRow(row, columns, one, shares) {
       columns.critical[x] += one.critical[x];
     }
   }
-  for (let x = 0; x < columns.count; x++) columns.noticed[x] &= 1 << FAILED;
+  for (let x = first; x < end; x++) columns.noticed[x] &= 1 << FAILED;
+}
+
+/* All threads of a row: what is told of several thread by thread, and their bins
+ * together, if that is all there is of them. */
+function addRow(row, columns, one, shares) {
+  const {threads} = row, level = bins && binsFor(1 / columns.scale);
+  const pieces = piecesOf(columns, level);
+  clearColumns(columns);
+  if (threads.length === 1)
+    addThread(threads[0], columns, level, pieces);
+  else if (!level || view.chosen ||
+      threads.some((t) => !run.threads[t].operations || run.threads[t].pending))
+    addThreads(threads, columns, level, pieces, one, shares);
+  else
+    for (const piece of pieces)
+      if (piece.told) addThreads(threads, columns, level, [piece], one, shares);
+      else addBins(binsOfRow(row, level), level, columns, piece.from, piece.to);
 }
 
 /* --- the stack of a column --- */
@@ -339,4 +350,35 @@ function paintRow(columns, pixel, from, to, shares) {
       pixel[(to - 1 - k) * columns.count + x] = packed[part];
     }
   }
+}
+
+/* --- beforehand --- */
+
+/* What the first zooms would else wait for: browsers compile what they have run
+ * for a while only, and bins of folded rows are made when they are first seen. */
+function* firstZooms() {
+  const {length} = run.threads;
+  for (const [t0, t1] of parts) {
+    const columns = columnsOf(1024, t0, t1);
+    for (let t = 0; t < length; t++) {
+      addTold(run.threads[t], t, columns, t0, t1);
+      yield addBins(binsOfThread(t, bins[0]), bins[0], columns, t0, t1);
+    }
+  }
+  for (const row of rows)
+    for (const level of row.threads.length > 1 ? bins : []) yield binsOfRow(row, level);
+}
+
+/* Does that while there is nothing else to do. */
+let preparing = null;
+function prepare() {
+  if (!bins) return;
+  const steps = preparing = firstZooms();
+  later(function some(deadline) {
+    do {
+      if (preparing !== steps) return;
+      if (steps.next().done) preparing = null;
+    } while (preparing && deadline.timeRemaining() > 2);
+    if (preparing) later(some);
+  });
 }

@@ -3,6 +3,7 @@
  * For tests and for the console, `window.eventspaceReport` has
  *   ready            true once the first picture is there
  *   loadMs           from the start of the page to that moment
+ *   prepared         what the first zooms need has been made
  *   threads          [{name, process, operations, startNs, endNs ...}]
  *   operationCount
  *   intervals(t)     the operations of thread number t, as objects
@@ -53,10 +54,12 @@ takeColours();
 reset();
 draw();
 restore();
+prepare();
 
 window.eventspaceReport = {
   ready: true,
   loadMs: performance.now(),
+  get prepared() { return !preparing; },
   threads: run.threads,
   operationCount: operations.count,
   inBins,

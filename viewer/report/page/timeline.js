@@ -121,12 +121,19 @@ if (inBins) {
 /* Between two rows. */
 const gapOf = (row) => row >= 5 ? Math.max(row >= 14 ? RIBBON : 1, Math.round(row * 0.14)) : 0;
 
+/* Room for the bars: of some megabytes, hence kept from frame to frame. */
+let image = null;
+function imageOf(wide, high) {
+  if (!image || image.width !== wide || image.height !== high)
+    image = context.createImageData(wide, high);
+  return image;
+}
+
 function drawBars(ratio) {
   const lines = Math.round(height * ratio);
   const columns = columnsOf(Math.round(width * ratio), view.t0, view.t1);
   const one = columnsOf(columns.count, view.t0, view.t1);
-  const image = context.createImageData(columns.count, lines);
-  const pixel = new Uint32Array(image.data.buffer);
+  const pixel = new Uint32Array(imageOf(columns.count, lines).data.buffer);
   pixel.fill(pack(colours.idle)); /* the gaps between the rows too */
   const shares = new Float64Array(PARTS.length);
   const row = view.row * ratio, top = view.top * ratio;
@@ -489,6 +496,7 @@ function showRows() {
   view.row = measure();
   keepInside();
   schedule();
+  prepare();
 }
 function orderRows(by) {
   folding.order = by;
