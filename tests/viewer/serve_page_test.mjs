@@ -135,6 +135,18 @@ assert.deepEqual(await run.end(), {code: 0, signal: null});
 await until('the end is told', async () => (await text('.facts')).startsWith('Over, '));
 await until('the last report is shown', async () => await shown() === 3 * 41);
 
+/* --- the program is run again: it is followed from its begin --- */
+
+const again = beginRun('RUN', '--replace');
+await until('the other run is followed', async () =>
+  await live('return live.frame.again[0] === 1;') && (await text('.facts')).startsWith('Running, '));
+again.step(5);
+await until('its steps are shown', async () => await shown() >= 15 && await shown() < 3 * 41);
+await until('the strip is that of it', () => live(`return live.history(0)?.threads
+  .every(({communicating_ns}) => communicating_ns.some((ns) => ns > 0));`));
+assert.deepEqual(await again.end(), {code: 0, signal: null});
+await until('its end is shown', async () => await shown() === 3 * 6);
+
 /* --- two runs side by side; the server is killed --- */
 
 const both = await serve('RUN', 'OTHER');

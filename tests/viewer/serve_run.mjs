@@ -68,11 +68,12 @@ output(command, 'map', 'generate', '--application=app.dot', '--processes=2', '--
 output(command, 'map', 'instrument', 'plain.dot', '--output=map.dot');
 
 /* A run that waits to be told. */
-export function beginRun(name) {
-  const pipe = `${name}.steps`;
+let runs = 0;
+export function beginRun(name, ...options) {
+  const pipe = `${++runs}.steps`;
   output('mkfifo', pipe);
-  const launched = start(command, 'run', 'map.dot', `--output=${name}`, '--', application,
-    join(folder, pipe));
+  const launched = start(command, 'run', 'map.dot', `--output=${name}`, ...options, '--',
+    application, join(folder, pipe));
   const fd = openSync(pipe, constants.O_RDWR); /* never waits for the other end */
   return {
     name, ...launched, get ended() { return launched.ended; },

@@ -61,6 +61,19 @@ void viewer__draw_child_begin(pid_t parent, int a, int b)
     close_range(high + 1, ~0U, 0);
 }
 
+int viewer__draw_fd(int fd)
+{
+    int above, failed;
+
+    if (fd < 0 || fd > STDERR_FILENO)
+        return fd;
+    above = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    failed = errno;
+    close(fd);
+    errno = failed;
+    return above;
+}
+
 static void __attribute__((noreturn))
 child(const char *dot, const char *engine, const char *format, FILE *file,
       int pipe_fd)
@@ -104,13 +117,32 @@ static int listen_to(pid_t pid, int pipe_fd)
                         used ? text : "Graphviz broke down");
 }
 
+static bool pipe_open(int *fds)
+{
+    int failed;
+
+    if (pipe2(fds, O_CLOEXEC) != 0)
+        return false;
+    fds[0] = viewer__draw_fd(fds[0]);
+    fds[1] = viewer__draw_fd(fds[1]);
+    if (fds[0] >= 0 && fds[1] >= 0)
+        return true;
+    failed = errno;
+    if (fds[0] >= 0)
+        close(fds[0]);
+    if (fds[1] >= 0)
+        close(fds[1]);
+    errno = failed;
+    return false;
+}
+
 static int render(const char *dot, const char *engine, const char *format,
                   FILE *file)
 {
     int fds[2], err;
     pid_t parent = getpid(), pid;
 
-    if (pipe2(fds, O_CLOEXEC) != 0)
+    if (!pipe_open(fds))
         return pastset_fail(pastset_status_from_errno(errno),
                             "cannot make a pipe: %s", strerror(errno));
     pid = fork();
@@ -151,7 +183,7 @@ static int file_read(char **out, size_t *bytes, FILE *file)
 int viewer__picture_make(char **out, size_t *bytes, const char *dot,
                          const char *engine, const char *format)
 {
-    int fd = memfd_create("picture", MFD_CLOEXEC);
+    int fd = viewer__draw_fd(memfd_create("picture", MFD_CLOEXEC));
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
     int err;
 

@@ -90,5 +90,8 @@ int viewer__picture_make(char **out, size_t *bytes, const char *dot,
 /* For a child that has just begun: it does not outlive its parent, may be ended
  * by any signal, and has no files open but 0 to 2 and these two. */
 void viewer__draw_child_begin(pid_t parent, int a, int b);
+/* In place of this one a descriptor that is none of 0 to 2, should these be
+ * closed: what Graphviz says goes there. -1: there is none; see errno. */
+int viewer__draw_fd(int fd);
 
 #endif

@@ -9,7 +9,6 @@
 #include "viewer/draw/draw_process.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
@@ -118,26 +117,16 @@ static void __attribute__((noreturn)) run(pid_t parent, int fd)
     _exit(0);
 }
 
-/* Not 0 to 2, should these be closed: what Graphviz says goes there. */
-static int above_standard(int fd)
-{
-    int above = fcntl(fd, F_DUPFD_CLOEXEC, 3), failed = errno;
-
-    close(fd);
-    errno = failed;
-    return above;
-}
-
 static bool sockets_open(int *fds)
 {
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds) != 0)
         return false;
-    fds[0] = above_standard(fds[0]);
+    fds[0] = viewer__draw_fd(fds[0]);
     if (fds[0] < 0) {
         close(fds[1]);
         return false;
     }
-    fds[1] = above_standard(fds[1]);
+    fds[1] = viewer__draw_fd(fds[1]);
     if (fds[1] < 0)
         close(fds[0]);
     return fds[1] >= 0;

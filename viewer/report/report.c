@@ -290,12 +290,13 @@ static void page_end(page *p)
 }
 
 int viewer_report_print(eventspace_run *run, const char *name,
-                        const scopes_snapshot_options *window,
-                        const viewer_report_panel *panels, size_t panel_count,
+                        const scopes_snapshot_options *window, bool *has_map,
                         FILE *file)
 {
     page p = {.run = run, .name = name, .window = window, .file = file};
-    int err = page_begin(&p, panels, panel_count);
+    int err = page_begin(&p, NULL, 0);
+
+    *has_map = p.maps[0];
 
     if (!err)
         err = put_page(&p);

@@ -47,10 +47,10 @@ int viewer_report_pair(const viewer_report_run runs[2],
                        const char *file);
 
 /* The page of one run to a file that is open. That there are no events is said
- * in it, and is no error. */
+ * in it, and is no error; nor is a map that could not be drawn, as when there
+ * are too many processes: `*has_map`. */
 int viewer_report_print(eventspace_run *run, const char *name,
-                        const scopes_snapshot_options *window,
-                        const viewer_report_panel *panels, size_t panel_count,
+                        const scopes_snapshot_options *window, bool *has_map,
                         FILE *file);
 
 #endif

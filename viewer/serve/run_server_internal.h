@@ -10,6 +10,8 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <sys/types.h>
+#include <time.h>
 
 #include <microhttpd.h>
 
@@ -76,6 +78,7 @@ typedef struct viewer__answer {
     unsigned status;
     size_t bytes;
     int64_t begun_ns, fresh_until_ns; /* INT64_MAX: the run is over */
+    unsigned again;                   /* as of the server, when it was begun */
     viewer__request *waiting;
     unsigned owed; /* to so many that have been resumed: it is kept for them */
 } viewer__answer;
@@ -94,13 +97,21 @@ typedef struct viewer__maker {
 
 /* --- what is new (serve_live.c) --- */
 
+/* Which run is in a directory: another one may take its place. */
+typedef struct viewer__mark {
+    dev_t device;
+    ino_t file;
+    struct timespec changed;
+} viewer__mark;
+
 typedef struct viewer__live {
     pthread_t thread;
     bool runs;
-    viewer_top *tops[VIEWER_SERVE_RUNS_MAX]; /* changed by the thread only, */
-    pthread_mutex_t tops_lock;               /* with this lock, */
-    pthread_mutex_t tops_turn;               /* which is taken with this one */
-    pthread_mutex_t lock;                    /* guards what follows */
+    viewer__mark marks[VIEWER_SERVE_RUNS_MAX]; /* of the thread */
+    viewer_top *tops[VIEWER_SERVE_RUNS_MAX];   /* changed by the thread only, */
+    pthread_mutex_t tops_lock;                 /* with this lock, */
+    pthread_mutex_t tops_turn; /* which is taken with this one */
+    pthread_mutex_t lock;      /* guards what follows */
     pthread_cond_t end;
     bool closing;
     viewer__text *frame; /* the newest */
@@ -128,6 +139,8 @@ struct viewer_server {
     struct MHD_Daemon *daemon;
     atomic_bool closing;
     atomic_llong over_ns[VIEWER_SERVE_RUNS_MAX]; /* when that was seen; 0 */
+    atomic_uint again[VIEWER_SERVE_RUNS_MAX]; /* how often another run has taken
+                                                 its place */
     viewer__maker makers[VIEWER__MAKERS];
     viewer__live live;
     pthread_mutex_t callers_lock;

@@ -71,26 +71,27 @@ static int make_view(const making *m)
 
 /* --- all of them --- */
 
-static int make_report(const making *m)
+static int make_report(const making *m, bool *has_map)
 {
     scopes_snapshot_options window = viewer__asked_window(m->asked);
 
-    return viewer_report_print(m->opened, m->run->name, &window, NULL, 0,
+    return viewer_report_print(m->opened, m->run->name, &window, has_map,
                                m->file);
 }
 
 static int make(making *m, bool *over)
 {
+    bool has_map = true;
     int err = eventspace_run_open(&m->opened, m->run->directory);
 
     if (err)
         return err;
-    /* Before it is read: then it was all there. What could not be read may be
-     * readable the next time. */
+    /* Before it is read: then it was all there. What could not be read, or
+     * drawn, may be the next time. */
     *over = !viewer_is_running(m->opened);
-    err =
-        m->asked->kind == VIEWER__ASKED_REPORT ? make_report(m) : make_view(m);
-    *over = *over && eventspace_run_damaged(m->opened) == 0;
+    err = m->asked->kind == VIEWER__ASKED_REPORT ? make_report(m, &has_map)
+                                                 : make_view(m);
+    *over = *over && has_map && eventspace_run_damaged(m->opened) == 0;
     eventspace_run_close(m->opened);
     return err;
 }

@@ -6,18 +6,22 @@
  *
  *     id: 17
  *     event: frame
- *     data: {"runs": [one object for each run], "interval_ns": ...}
+ *     data: {"runs": [one object for each run], "again": [...], ...}
  *
- * A run's object is what `eventspace top --format json` prints. Who cannot take
- * a frame before the next one is there misses it, and sees that by the numbers;
- * there is never more than one frame that he has begun and one that is new. */
+ * A run's object is what `eventspace top --format json` prints; `again` counts
+ * how often another run has taken the place of each: a program that is run
+ * again, with the same directory, is followed as the first one was. Who cannot
+ * take a frame before the next one is there misses it, and sees that by the
+ * numbers; there is never more than one frame that he has begun and one that is
+ * new. */
 #include "viewer/serve/run_server_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+#include <sys/stat.h>
 
+#include "eventspace/run/run_map.h"
 #include "pastset/status.h"
 #include "pastset/text.h"
 
@@ -163,8 +167,11 @@ static int print_runs(const viewer_server *server, FILE *file)
 {
     int err = 0;
 
-    fprintf(file, "{\"interval_ns\":%lld,\"runs\":[",
+    fprintf(file, "{\"interval_ns\":%lld,\"again\":[",
             (long long)server->interval_ns);
+    for (size_t i = 0; i < server->run_count; i++)
+        fprintf(file, "%s%u", i > 0 ? "," : "", server->again[i]);
+    fputs("],\"runs\":[", file);
     for (size_t i = 0; i < server->run_count && !err; i++) {
         if (i > 0)
             putc(',', file);
@@ -272,11 +279,66 @@ static void tops_take(viewer__live *l)
     pthread_mutex_unlock(&l->tops_turn);
 }
 
-/* A run that is over has nothing new. */
-static void pull(viewer_server *server)
+static int top_open(viewer_top **out, const viewer_server *server, size_t i)
 {
+    viewer_top_options options = {.window_ns = server->interval_ns,
+                                  .history = true,
+                                  .event_cost_ns = server->event_cost_ns,
+                                  .name = server->runs[i].name};
+
+    return viewer_top_open(out, server->runs[i].directory, &options);
+}
+
+/* The file is written once, when the run begins. There is none while it is
+ * replaced, nor of a run that is packed. */
+static bool mark_take(viewer__mark *mark, const viewer_server *server, size_t i)
+{
+    char *file = NULL;
+    struct stat about;
+    bool is_there = asprintf(&file, "%s/" EVENTSPACE_RUN_MAP,
+                             server->runs[i].directory) >= 0 &&
+                    stat(file, &about) == 0;
+
+    if (is_there)
+        *mark = (viewer__mark){about.st_dev, about.st_ino, about.st_ctim};
+    free(file);
+    return is_there;
+}
+
+static bool mark_equal(const viewer__mark *a, const viewer__mark *b)
+{
+    return a->device == b->device && a->file == b->file &&
+           a->changed.tv_sec == b->changed.tv_sec &&
+           a->changed.tv_nsec == b->changed.tv_nsec;
+}
+
+/* Follows the run that is there now, if it is another one. What cannot be read
+ * yet is tried the next time. The tops are taken. */
+static bool follow_other(viewer_server *server, size_t i)
+{
+    viewer__live *l = &server->live;
+    viewer__mark mark;
+    viewer_top *other;
+
+    if (!mark_take(&mark, server, i) || mark_equal(&mark, &l->marks[i]) ||
+        top_open(&other, server, i) != 0)
+        return false;
+    viewer_top_close(l->tops[i]);
+    l->tops[i] = other;
+    l->marks[i] = mark;
+    server->over_ns[i] = 0;
+    server->again[i]++;
+    return true;
+}
+
+/* A run that is over has nothing new. True: another one has begun. */
+static bool pull(viewer_server *server)
+{
+    bool is_other = false;
+
     tops_take(&server->live);
     for (size_t i = 0; i < server->run_count; i++) {
+        is_other = follow_other(server, i) || is_other;
         if (viewer_top_over(server->live.tops[i]))
             continue;
         viewer_top_pull(server->live.tops[i]);
@@ -284,6 +346,7 @@ static void pull(viewer_server *server)
             server->over_ns[i] = viewer__serve_now_ns();
     }
     pthread_mutex_unlock(&server->live.tops_lock);
+    return is_other;
 }
 
 /* Is there more to be taken into the history? */
@@ -347,12 +410,12 @@ static void *live_run(void *context)
 
     while (rest(&server->live, next_ns < pull_ns ? next_ns : pull_ns)) {
         bool were_done = all_done(server);
-        pull(server);
+        bool is_other = pull(server);
         pull_ns = viewer__serve_now_ns();
         if (!catch_up(server))
             pull_ns += PULL_NS;
         now_ns = viewer__serve_now_ns();
-        if (now_ns >= next_ns || (!were_done && all_done(server))) {
+        if (now_ns >= next_ns || is_other || (!were_done && all_done(server))) {
             show(server);
             next_ns = viewer__serve_now_ns() +
                       (all_done(server) ? SILENCE_NS : server->interval_ns);
@@ -365,24 +428,15 @@ static void *live_run(void *context)
 
 /* --- begin and end --- */
 
-static int open_run(viewer_server *server, size_t i)
-{
-    viewer_top_options options = {.window_ns = server->interval_ns,
-                                  .history = true,
-                                  .event_cost_ns = server->event_cost_ns,
-                                  .name = server->runs[i].name};
-
-    return viewer_top_open(&server->live.tops[i], server->runs[i].directory,
-                           &options);
-}
-
 int viewer__live_start(viewer_server *server)
 {
     viewer__live *l = &server->live;
     int err = 0;
 
-    for (size_t i = 0; i < server->run_count && !err; i++)
-        err = open_run(server, i);
+    for (size_t i = 0; i < server->run_count && !err; i++) {
+        (void)mark_take(&l->marks[i], server, i);
+        err = top_open(&l->tops[i], server, i);
+    }
     if (!err)
         err = show(server);
     if (err)

@@ -82,6 +82,8 @@ static void keep_small(viewer__maker *m, viewer__answer *keep)
 static bool is_fresh(const viewer_server *server, const viewer__answer *a,
                      const viewer__request *r)
 {
+    if (a->again != server->again[a->asked.run])
+        return false;
     if (a->fresh_until_ns != INT64_MAX &&
         a->begun_ns < server->over_ns[a->asked.run])
         return false;
@@ -239,6 +241,7 @@ static void answer(viewer__maker *m, viewer__answer *a)
 {
     viewer_server *server = m->server;
     viewer__asked asked = a->asked;
+    unsigned again = server->again[asked.run];
     int64_t begun_ns = viewer__serve_now_ns(), ended_ns, rest_ns;
     made result;
 
@@ -255,6 +258,7 @@ static void answer(viewer__maker *m, viewer__answer *a)
     a->response = result.response;
     a->status = result.status;
     a->bytes = result.bytes;
+    a->again = again;
     a->begun_ns = begun_ns;
     a->fresh_until_ns = result.over ? INT64_MAX : ended_ns + rest_ns;
     a->state = VIEWER__ANSWER_READY;

@@ -136,6 +136,17 @@ function keepUp(run) {
   loadReport(run, true);
 }
 
+/* Another run has taken its place. */
+function beginAgain(run, again) {
+  const isOther = run.again !== undefined && run.again !== again;
+  run.again = again;
+  if (!isOther) return;
+  id('last').value = '';
+  run.chosen = run.part = null;
+  run.over = false;
+  loadReport(run, false);
+}
+
 /* --- what it does now --- */
 
 function stateText(run) {
@@ -307,6 +318,7 @@ function takeFrame(event) {
   if (live.frames++ === 0) chooseFirst();
   if (live.paused) return;
   for (const run of runs) {
+    beginAgain(run, live.frame.again[run.number]);
     showNow(run, live.frame.runs[run.number]);
     if (!document.hidden) takeHistory(run);
     keepUp(run);
@@ -347,6 +359,7 @@ function pause() {
   sayState();
   if (live.paused || !live.frame) return;
   for (const run of runs) {
+    beginAgain(run, live.frame.again[run.number]);
     showNow(run, live.frame.runs[run.number]);
     if (isZoomed(run)) loadReport(run, false);
     else keepUp(run);
