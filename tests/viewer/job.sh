@@ -52,9 +52,12 @@ fails() {
     [ $code -ne 0 ]
 }
 
-# The processes of this test's runs, by how their commands begin.
+# The processes of this test's runs, by how their commands begin. Those of another
+# test have other folders.
 ours() { # BEGINNING of the command
-    pgrep -f "^$1"
+    for found in $(pgrep -f "^$1"); do
+        [ "$(readlink "/proc/$found/cwd")" = "$PWD" ] && echo "$found"
+    done
 }
 none_left() {
     left=200 # those that are killed may be there for a moment
