@@ -1,10 +1,10 @@
 /* stochastic_test.c - values with ranges: the numbers of paper 002, what a
  * million draws say of each rule, and modes that are found again. */
 #include "predict/stochastic/modes.h"
+#include "tests/predict/made_series.h"
 #include "tests/support/check.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 
 #define DRAWS 1000000
@@ -25,22 +25,16 @@ static void is_about(predict_stochastic v, double mean, double range,
 
 /* --- drawing --- */
 
-static uint64_t state = 20261126;
+static made_random random_state = {20261126};
 
-/* xorshift64*: the same numbers everywhere; above 0 and below 1. */
 static double uniform(void)
 {
-    state ^= state >> 12;
-    state ^= state << 25;
-    state ^= state >> 27;
-    return ((double)(state * UINT64_C(2685821657736338717) >> 11) + 0.5) *
-           0x1p-53;
+    return made_uniform(&random_state);
 }
 
-/* Of a normal distribution, with mean 0 and deviation 1. */
 static double normal(void)
 {
-    return sqrt(-2 * log(uniform())) * cos(2 * M_PI * uniform());
+    return made_normal(&random_state);
 }
 
 static double drawn(predict_stochastic v, double deviations)
