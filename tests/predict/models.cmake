@@ -5,6 +5,8 @@ es_test(predict/scenario_test LINKS eventspace::predict m)
 es_test(predict/predict_test LINKS eventspace::predict m)
 es_test(predict/stochastic_test SOURCES predict/made_series.c
         LINKS eventspace::predict m)
+es_test(predict/structural_test SOURCES predict/made_series.c
+        LINKS eventspace::predict m)
 es_test(predict/forecast_test SOURCES predict/made_series.c
         LINKS eventspace::predict m)
 es_test(predict/table1_test SOURCES predict/table1.c

@@ -51,6 +51,8 @@ output('profile', '--no-packets', '--no-switches', '--output=LONE', '--', 'true'
 writeFileSync(join(folder, 'CLUSTER'),
               'digraph now { a; b; a -> b [latency="50us", bandwidth="1gbit"]; }');
 
+writeFileSync(join(folder, 'MODEL'), 'time = 3s +- 10% + 2s');
+writeFileSync(join(folder, 'SERIES'), '0.5\n0.6\n0.4\n');
 output('export', 'RUN', '--format=otf2', '--output=OTF2');
 
 // Files that the page calls otherwise.

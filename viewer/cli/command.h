@@ -54,6 +54,8 @@ int cli_unpack(int argc, char **argv);
 int cli_profile(int argc, char **argv);
 int cli_netbench(int argc, char **argv);
 int cli_predict(int argc, char **argv);
+int cli_model(int argc, char **argv);
+int cli_forecast(int argc, char **argv);
 int cli_choose(int argc, char **argv);
 int cli_load(int argc, char **argv);
 int cli_experiment(int argc, char **argv);

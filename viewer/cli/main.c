@@ -37,6 +37,8 @@ static const command commands[] = {
     {"predict",
      "predict how long a program takes on shared processors and links",
      cli_predict},
+    {"model", "work out what a structural model comes to", cli_model},
+    {"forecast", "forecast the next value of a measured series", cli_forecast},
     {"choose", "choose the machines of a cluster that run a program fastest",
      cli_choose},
     {"load", "measure how loaded machines and links are", cli_load},
