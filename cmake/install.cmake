@@ -69,6 +69,7 @@ set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-inf
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
           eventspace-import eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
+          eventspace-model eventspace-forecast
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
