@@ -1,18 +1,20 @@
 /* serve_bench.mjs - what it costs a program that runs are followed in browsers.
  *
- *     serve_bench.mjs BIN [TURNS [ROUNDS]]
+ *     serve_bench.mjs BIN [TURNS [SECONDS]]
  *
  * One JSON object per line, as of `./bootstrap bench`.
  *
- *   serve.gsum         seconds that gsum takes on one processor, while ten
+ *   serve.gsum         ns that gsum takes for an event on one processor, while ten
  *                      clients follow it on another one: frames, and each second
  *                      the strip and the report of the last five seconds; limit:
- *                      without a server. The median of the ratios of turns, whose
- *                      order changes, as such a program's speed drifts; on a
- *                      virtual machine one turn is off by a tenth, so there
- *                      are many
- *   serve.ten          seconds of processor time of the server with ten clients;
- *                      limit: with one */
+ *                      without a server
+ *   serve.ten          how much of its processor the server takes with ten
+ *                      clients; limit: with one
+ *
+ * On a virtual machine one run of gsum is a tenth or a third faster than another
+ * one, so all is of one run: it goes on, and for some seconds in turn it is
+ * followed by nobody, by one and by ten, in an order that changes. The medians of
+ * the turns' ratios are told. */
 import {spawn, spawnSync} from 'node:child_process';
 import http from 'node:http';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -85,52 +87,57 @@ function processorSeconds({child}) {
 
 /* --- gsum --- */
 
-async function turn(clients) {
-  const launched = spawn('taskset', ['-c', '0', eventspace, 'run', 'map.dot', '--output=RUN', '--',
-    gsum, 'run'], {stdio: 'ignore'});
-  const over = new Promise((resolve) => launched.on('close', resolve));
-  let server = null, leave = [], used = 0;
-  if (clients > 0) {
-    while (spawnSync(eventspace, ['info', 'RUN'], {stdio: 'ignore'}).status !== 0)
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    server = await serve('RUN', 'taskset', '-c', '1');
-    leave = Array.from({length: clients}, () => client(server));
-  }
-  await over;
-  if (server) {
-    used = processorSeconds(server);
-    leave.forEach((end) => end());
-    await stop(server);
-  }
-  const {total} = JSON.parse(output(eventspace, 'info', 'RUN', '--format=json'));
-  rmSync('RUN', {recursive: true});
-  return {seconds: total.lasted_ns / 1e9, used};
+const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const recorded = () => JSON.parse(output('taskset', '-c', '1', eventspace, 'info', 'RUN',
+  '--format=json')).total.events_recorded;
+
+/* Until it goes on by itself, nothing is measured: of the run, and of a server. */
+const SETTLES_MS = 1000;
+
+/* Of some seconds with so many clients: ns an event, and the server's share of a
+ * processor. */
+async function look(count, ms) {
+  const server = count ? await serve('RUN', 'taskset', '-c', '1') : null;
+  const leave = Array.from({length: count}, () => client(server));
+  await nap(SETTLES_MS);
+  const used = server ? processorSeconds(server) : 0;
+  const before = recorded(), begin = performance.now();
+  await nap(ms);
+  const events = recorded() - before, took = performance.now() - begin;
+  const share = server ? (processorSeconds(server) - used) * 1000 / took : 0;
+  leave.forEach((end) => end());
+  if (server) await stop(server);
+  return {ns: took * 1e6 / events, share};
 }
 
-async function cost(turns = 15) {
-  const clients = [0, 1, 10], ratios = [], ten = [];
-  const told = {0: [], 1: [], 10: []};
+async function cost(turns, ms) {
+  const clients = [0, 1, 10], seen = [];
   for (let i = 0; i < turns; i++) {
     const here = {};
     for (let k = 0; k < clients.length; k++) {
       const count = clients[(i + k) % clients.length];
-      here[count] = await turn(count);
-      told[count].push(here[count].seconds);
+      here[count] = await look(count, ms);
     }
-    ratios.push(here[10].seconds / here[0].seconds);
-    ten.push([here[10].used, here[1].used]);
+    seen.push(here);
   }
-  const bare = median(told[0]);
-  print('serve.gsum', bare * median(ratios), 's', bare);
-  print('serve.ten', median(ten.map(([used]) => used)), 's', median(ten.map(([, one]) => one)));
+  const alone = median(seen.map((here) => here[0].ns));
+  print('serve.gsum', alone * median(seen.map((here) => here[10].ns / here[0].ns)), 'ns', alone);
+  print('serve.ten', median(seen.map((here) => here[10].share)), 'of 1',
+    median(seen.map((here) => here[1].share)));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-serve-'));
-process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 process.chdir(folder);
-const [turns, rounds] = rest.map(Number);
-writeFileSync('app.dot', output(gsum, 'mapping', '--threads=4', `--rounds=${rounds || 300000}`));
+const [turns, seconds] = rest.map(Number);
+writeFileSync('app.dot', output(gsum, 'mapping', '--threads=4', '--rounds=1000000000'));
 output(eventspace, 'map', 'generate', '--application=app.dot', '--processes=1', '--output=a.dot');
 output(eventspace, 'map', 'instrument', 'a.dot', '--output=map.dot');
-await cost(turns);
+const launched = spawn('taskset', ['-c', '0', eventspace, 'run', 'map.dot', '--output=RUN',
+  '--end-all', '--', gsum, 'run'], {stdio: 'ignore'});
+process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
+while (spawnSync(eventspace, ['info', 'RUN'], {stdio: 'ignore'}).status !== 0) await nap(10);
+await cost(turns || 20, (seconds || 3) * 1000);
+const over = new Promise((resolve) => launched.on('close', resolve));
+launched.kill('SIGTERM');
+await over;
 process.exit(0);
