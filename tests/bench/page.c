@@ -29,5 +29,6 @@ void bench_serve(void)
 {
     run("serve.large", "node " BENCH_FOLDER "/serve_large_bench.mjs " BENCH_BIN
                        "/eventspace " REPORT_RUN);
-    run("serve.cost", "node " BENCH_FOLDER "/serve_bench.mjs " BENCH_BIN);
+    run("serve.cost",
+        "taskset -c 1 node " BENCH_FOLDER "/serve_bench.mjs " BENCH_BIN);
 }

@@ -1,6 +1,6 @@
 /* serve_bench.mjs - what it costs a program that runs are followed in browsers.
  *
- *     serve_bench.mjs BIN [TURNS [SECONDS]]
+ *     taskset -c 1 node serve_bench.mjs BIN [TURNS [SECONDS]]
  *
  * One JSON object per line, as of `./bootstrap bench`.
  *
@@ -12,9 +12,11 @@
  *                      clients; limit: with one
  *
  * On a virtual machine one run of gsum is a tenth or a third faster than another
- * one, so all is of one run: it goes on, and for some seconds in turn it is
- * followed by nobody, by one and by ten, in an order that changes. The medians of
- * the turns' ratios are told. */
+ * one, so all is of one run: it goes on, and for some time in turn a server with
+ * ten clients begins and ends, or there is none. With the server's begin, its
+ * reading of what was before, and the first report, this is more than it costs
+ * later on. The clients share the server's processor. The medians of the turns'
+ * ratios are told. */
 import {spawn, spawnSync} from 'node:child_process';
 import http from 'node:http';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
@@ -91,39 +93,43 @@ const nap = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 const recorded = () => JSON.parse(output('taskset', '-c', '1', eventspace, 'info', 'RUN',
   '--format=json')).total.events_recorded;
 
-/* Until it goes on by itself, nothing is measured: of the run, and of a server. */
-const SETTLES_MS = 1000;
+/* After a server has ended, nothing is measured for a moment. */
+const SETTLES_MS = 500;
 
-/* Of some seconds with so many clients: ns an event, and the server's share of a
+/* Of some time with so many clients: ns an event, and the server's share of a
  * processor. */
 async function look(count, ms) {
+  await nap(SETTLES_MS);
+  const before = recorded(), begin = performance.now();
   const server = count ? await serve('RUN', 'taskset', '-c', '1') : null;
   const leave = Array.from({length: count}, () => client(server));
-  await nap(SETTLES_MS);
-  const used = server ? processorSeconds(server) : 0;
-  const before = recorded(), begin = performance.now();
-  await nap(ms);
+  await nap(begin + ms - performance.now());
   const events = recorded() - before, took = performance.now() - begin;
-  const share = server ? (processorSeconds(server) - used) * 1000 / took : 0;
+  const share = server ? processorSeconds(server) * 1000 / took : 0;
   leave.forEach((end) => end());
   if (server) await stop(server);
   return {ns: took * 1e6 / events, share};
 }
 
-async function cost(turns, ms) {
-  const clients = [0, 1, 10], seen = [];
-  for (let i = 0; i < turns; i++) {
-    const here = {};
-    for (let k = 0; k < clients.length; k++) {
-      const count = clients[(i + k) % clients.length];
-      here[count] = await look(count, ms);
-    }
-    seen.push(here);
+/* Those with nobody and with ten change places from turn to turn. */
+async function turn(i, ms) {
+  const one = await look(1, ms);
+  if (i % 2) {
+    const alone = await look(0, ms);
+    return {one, alone, ten: await look(10, ms)};
   }
-  const alone = median(seen.map((here) => here[0].ns));
-  print('serve.gsum', alone * median(seen.map((here) => here[10].ns / here[0].ns)), 'ns', alone);
-  print('serve.ten', median(seen.map((here) => here[10].share)), 'of 1',
-    median(seen.map((here) => here[1].share)));
+  const ten = await look(10, ms);
+  return {one, ten, alone: await look(0, ms)};
+}
+
+async function cost(turns, ms) {
+  const seen = [];
+  for (let i = 0; i < turns; i++) seen.push(await turn(i, ms));
+  const alone = median(seen.map((here) => here.alone.ns));
+  print('serve.gsum', alone * median(seen.map((here) => here.ten.ns / here.alone.ns)), 'ns',
+    alone);
+  print('serve.ten', median(seen.map((here) => here.ten.share)), 'of 1',
+    median(seen.map((here) => here.one.share)));
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-serve-'));
@@ -136,7 +142,7 @@ const launched = spawn('taskset', ['-c', '0', eventspace, 'run', 'map.dot', '--o
   '--end-all', '--', gsum, 'run'], {stdio: 'ignore'});
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 while (spawnSync(eventspace, ['info', 'RUN'], {stdio: 'ignore'}).status !== 0) await nap(10);
-await cost(turns || 20, (seconds || 3) * 1000);
+await cost(turns || 7, (seconds || 20) * 1000);
 const over = new Promise((resolve) => launched.on('close', resolve));
 launched.kill('SIGTERM');
 await over;

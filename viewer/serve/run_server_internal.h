@@ -26,6 +26,9 @@
 #define VIEWER__ANSWERS_BYTES (256u << 20) /* of all of them that are kept */
 #define VIEWER__URL_MAX 2048
 #define VIEWER__SECOND_NS 1000000000
+/* A thread that has worked on a run that goes on rests for so many times as
+ * long: its programs are not to notice that somebody looks. */
+#define VIEWER__REST 4
 
 /* Bytes that several threads send; the last one who needs them frees them. */
 typedef struct viewer__text {

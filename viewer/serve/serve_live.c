@@ -402,6 +402,22 @@ static bool all_done(const viewer_server *server)
     return all_over(server);
 }
 
+/* Reads what is there, and the next part of the history. Returns when to do
+ * that again: at once where no program runs any more that would be disturbed.
+ * Sets `*is_other` if another run has begun. */
+static int64_t follow(viewer_server *server, bool *is_other)
+{
+    int64_t begun_ns = viewer__serve_now_ns(), ended_ns, rest_ns = PULL_NS;
+    bool is_behind;
+
+    *is_other = pull(server);
+    is_behind = catch_up(server);
+    ended_ns = viewer__serve_now_ns();
+    if (is_behind)
+        rest_ns = all_over(server) ? 0 : VIEWER__REST * (ended_ns - begun_ns);
+    return ended_ns + rest_ns;
+}
+
 static void *live_run(void *context)
 {
     viewer_server *server = context;
@@ -410,10 +426,8 @@ static void *live_run(void *context)
 
     while (rest(&server->live, next_ns < pull_ns ? next_ns : pull_ns)) {
         bool were_done = all_done(server);
-        bool is_other = pull(server);
-        pull_ns = viewer__serve_now_ns();
-        if (!catch_up(server))
-            pull_ns += PULL_NS;
+        bool is_other;
+        pull_ns = follow(server, &is_other);
         now_ns = viewer__serve_now_ns();
         if (now_ns >= next_ns || is_other || (!were_done && all_done(server))) {
             show(server);

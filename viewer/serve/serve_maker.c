@@ -13,8 +13,6 @@
 
 #include "pastset/status.h"
 
-#define REST 4
-
 /* --- the answers: the lock is held --- */
 
 static viewer__answer *find(viewer__maker *m, const viewer__asked *asked)
@@ -249,7 +247,7 @@ static void answer(viewer__maker *m, viewer__answer *a)
     pthread_mutex_unlock(&m->lock);
     result = make(server, &asked);
     ended_ns = viewer__serve_now_ns();
-    rest_ns = REST * (ended_ns - begun_ns);
+    rest_ns = VIEWER__REST * (ended_ns - begun_ns);
     if (rest_ns < server->interval_ns)
         rest_ns = server->interval_ns;
     pthread_mutex_lock(&m->lock);
