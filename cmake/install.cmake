@@ -69,11 +69,18 @@ set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-inf
           eventspace-top eventspace-clock eventspace-archive eventspace-scope
           eventspace-import eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
-          eventspace-model eventspace-forecast
+          eventspace-model eventspace-forecast eventspace-watch
+          eventspace-history
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1
         COMPONENT runtime)
+
+# A service that samples for as long as a machine runs.
+configure_file(cmake/eventspace-watch.service.in
+               ${PROJECT_BINARY_DIR}/eventspace-watch.service @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/eventspace-watch.service
+        DESTINATION lib/systemd/system COMPONENT runtime)
 
 install(FILES completions/eventspace
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions

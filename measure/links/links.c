@@ -251,36 +251,99 @@ static int run_all(measure_link *out, run *r)
     return measure_link_fit(out);
 }
 
-int measure_link_run(measure_link *out, const char *address,
-                     const measure_link_options *options)
+/* What is measured at `address`, with messages of up to `bytes`. */
+static int run_create(run **out, const char *address, uint64_t bytes)
 {
     run *r = calloc(1, sizeof(*r));
-    cpu_set_t before;
-    int err;
-    memset(out, 0, sizeof(*out));
+
     if (r)
-        r->peer.data = calloc(1, MEASURE__LINK_LARGEST);
+        r->peer.data = calloc(1, bytes);
     if (!r || !r->peer.data) {
         free(r);
         return pastset_no_memory("for messages");
     }
     r->peer.fd = -1;
     r->peer.name = address;
-    err = options_fill(&r->o, options);
-    if (err)
-        goto done;
-    err = open_peer(r, address);
-    if (err)
-        goto done;
-    err = measure__bind(0, r->o.processor, &before);
-    if (err)
-        goto done;
-    err = run_all(out, r);
-    measure__unbind(0, &before);
-done:
+    *out = r;
+    return 0;
+}
+
+static void run_destroy(run *r)
+{
     if (r->peer.fd >= 0)
         close(r->peer.fd);
     free(r->peer.data);
     free(r);
+}
+
+int measure_link_run(measure_link *out, const char *address,
+                     const measure_link_options *options)
+{
+    cpu_set_t before;
+    run *r = NULL;
+    int err = run_create(&r, address, MEASURE__LINK_LARGEST);
+    memset(out, 0, sizeof(*out));
+    if (err)
+        return err;
+    err = options_fill(&r->o, options);
+    if (!err)
+        err = open_peer(r, address);
+    if (!err)
+        err = measure__bind(0, r->o.processor, &before);
+    if (!err) {
+        err = run_all(out, r);
+        measure__unbind(0, &before);
+    }
+    run_destroy(r);
+    return err;
+}
+
+/* --- a probe --- */
+
+enum { PROBE_SMALL = 8, PROBE_LARGE = 3 }; /* round trips */
+
+/* The first of the large ones opens TCP's window, and is not counted. */
+static int probe(double *latency_s, double *bandwidth, run *r, uint64_t bytes)
+{
+    measure_link_size small, large;
+    measure__frame end = {0, 0, 0};
+    int err = round_trips(r, 1, PROBE_SMALL);
+    if (!err) {
+        size_fill(&small, r, 1, PROBE_SMALL);
+        err = round_trips(r, bytes, PROBE_LARGE);
+    }
+    if (err)
+        return err;
+    r->times[0] = r->times[PROBE_LARGE - 1];
+    size_fill(&large, r, bytes, PROBE_LARGE - 1);
+    *latency_s = small.median_s;
+    if (large.median_s <= small.median_s)
+        return pastset_fail(
+            PASTSET_EINVAL,
+            "%llu bytes are as fast as one: nothing can be told "
+            "of the bandwidth to %s; give more --bytes",
+            (unsigned long long)bytes, r->peer.name);
+    *bandwidth = ((double)bytes - 1) / (large.median_s - small.median_s);
+    return agree(r, &end);
+}
+
+int measure_link_probe(double *latency_s, double *bandwidth,
+                       const char *address, uint64_t bytes, double timeout_s)
+{
+    run *r = NULL;
+    int err;
+    if (bytes < 2 || bytes > MEASURE__LINK_LARGEST)
+        return pastset_fail(PASTSET_EINVAL,
+                            "messages of %llu bytes: from 2 to %d",
+                            (unsigned long long)bytes, MEASURE__LINK_LARGEST);
+    err = run_create(&r, address, bytes);
+    if (err)
+        return err;
+    r->o.timeout_s = timeout_s;
+    err = open_peer(r, address);
+    r->peer.until_s = measure__seconds() + timeout_s;
+    if (!err)
+        err = probe(latency_s, bandwidth, r, bytes);
+    run_destroy(r);
     return err;
 }

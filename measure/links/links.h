@@ -61,6 +61,12 @@ int measure_link_serve(const char *address, uint32_t clients, int processor,
  * `netbench --serve`; PASTSET_EIO; PASTSET_EINVAL. */
 int measure_link_run(measure_link *out, const char *address,
                      const measure_link_options *options);
+/* L and B by some small messages and two of `bytes`, with little load for the
+ * link: for looks every few seconds. Messages that a shaper lets through at
+ * once look as fast as the wire; so `bytes` should be more than its burst.
+ * Errors: those of measure_link_run. */
+int measure_link_probe(double *latency_s, double *bandwidth,
+                       const char *address, uint64_t bytes, double timeout_s);
 /* Both ends on this machine, over loopback, on two processors if there are;
  * `processor` is where this end is. Errors: those of the two above. */
 int measure_link_here(measure_link *out, const measure_link_options *options);

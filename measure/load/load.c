@@ -86,8 +86,7 @@ static unsigned count_threads(int proc, const char *pid, int processor)
     return count;
 }
 
-/* Threads that run or are ready, none of this process. */
-static int snapshot(unsigned *count, int processor)
+int measure__threads_running(unsigned *count, int processor)
 {
     DIR *proc = opendir("/proc");
     struct dirent *entry;
@@ -225,7 +224,7 @@ static int look_for(double *running, int processor, double seconds_s)
         double pause;
         int err;
         start = measure__seconds();
-        err = snapshot(&count, processor);
+        err = measure__threads_running(&count, processor);
         if (err)
             return err;
         sum += count;

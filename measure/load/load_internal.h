@@ -29,6 +29,10 @@ void measure__place_name(char *out, const char *boot, const cpu_set_t *set);
  * dead when the thread that forked it is. Non-zero: the parent is dead. */
 int measure__child_begin(pid_t parent);
 
+/* Threads that run or are ready on a processor (-1: on any), none of this
+ * process. Errors: PASTSET_ENOTSUP. */
+int measure__threads_running(unsigned *count, int processor);
+
 double measure__cpu_seconds(void); /* of the calling thread */
 double measure__seconds(void);     /* CLOCK_MONOTONIC */
 

@@ -53,6 +53,13 @@ writeFileSync(join(folder, 'CLUSTER'),
 
 writeFileSync(join(folder, 'MODEL'), 'time = 3s +- 10% + 2s');
 writeFileSync(join(folder, 'SERIES'), '0.5\n0.6\n0.4\n');
+writeFileSync(join(folder, 'HISTORY'), `# eventspace history 1
+# series: latency of a-b
+# unit: s
+# interval: 5000 ms
+1764216000000,50e-6
+1764216005000,51e-6
+`);
 output('export', 'RUN', '--format=otf2', '--output=OTF2');
 
 // Files that the page calls otherwise.

@@ -111,16 +111,30 @@ int cli_dispatch(const command *commands, int argc, char **argv)
 
 /* --- signals --- */
 
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP};
+#define ENDING_COUNT (sizeof(ending_signals) / sizeof(*ending_signals))
+
 void cli_catch(const struct sigaction *action)
 {
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction before;
 
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++) {
-        if (sigaction(numbers[i], NULL, &before) == 0 &&
+    for (size_t i = 0; i < ENDING_COUNT; i++) {
+        if (sigaction(ending_signals[i], NULL, &before) == 0 &&
             before.sa_handler != SIG_IGN)
-            sigaction(numbers[i], action, NULL);
+            sigaction(ending_signals[i], action, NULL);
     }
+}
+
+void cli_block_ending(sigset_t *ending)
+{
+    struct sigaction now;
+
+    sigemptyset(ending);
+    for (size_t i = 0; i < ENDING_COUNT; i++)
+        if (sigaction(ending_signals[i], NULL, &now) == 0 &&
+            now.sa_handler != SIG_IGN)
+            sigaddset(ending, ending_signals[i]);
+    pthread_sigmask(SIG_BLOCK, ending, NULL);
 }
 
 void cli_refuse_large_files(void)

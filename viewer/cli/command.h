@@ -56,6 +56,8 @@ int cli_netbench(int argc, char **argv);
 int cli_predict(int argc, char **argv);
 int cli_model(int argc, char **argv);
 int cli_forecast(int argc, char **argv);
+int cli_history(int argc, char **argv);
+int cli_watch(int argc, char **argv);
 int cli_choose(int argc, char **argv);
 int cli_load(int argc, char **argv);
 int cli_experiment(int argc, char **argv);
@@ -69,6 +71,9 @@ int cli_no_memory(const char *what);
 /* SIGINT, SIGTERM and SIGHUP end this command in its own way, unless whoever
  * has started it does not want that (nohup). */
 void cli_catch(const struct sigaction *action);
+/* The same for a command that waits for them (sigwait): they are blocked, also
+ * in threads that begin later. */
+void cli_block_ending(sigset_t *ending);
 
 /* That a file becomes larger than is allowed (ulimit -f) is an error from now
  * on, and no signal that ends the command and leaves what it has begun. Not for

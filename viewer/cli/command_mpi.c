@@ -37,7 +37,7 @@ static const struct argp_option mpi_options[] = {
      "Load this library of MPI with the program, which loads it later by "
      "itself, as Python does: libmpi.so.40 or libmpich.so.12",
      0},
-    CLI_WATCH_OPTION(KEY_WATCH),
+    CLI_DEADLOCKS_OPTION(KEY_WATCH),
     {0},
 };
 
@@ -46,7 +46,7 @@ typedef struct mpi_arguments {
     const char *library; /* of MPI; NULL: the program has it */
     char **program;
     uint64_t events;
-    command_watch watch;
+    command_deadlocks watch;
     bool replace;
 } mpi_arguments;
 
@@ -253,7 +253,7 @@ static const char *launcher_of(const char *program)
 }
 
 int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
-                   command_watch how, char *const *program)
+                   command_deadlocks how, char *const *program)
 {
     char count[24], self[PATH_MAX], output[PATH_MAX];
     ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -275,9 +275,9 @@ int cli_mpi_launch(uint64_t ranks, const char *directory, bool replace,
         argv[fronts++] = "--replace";
     argv[fronts++] = "--";
     memcpy(argv + fronts, program, words * sizeof(*argv));
-    if (how != COMMAND_WATCH_NOT) {
+    if (how != COMMAND_DEADLOCKS_NOT) {
         int code =
-            cli_watch_run(directory, how, (char *const *)(uintptr_t)argv);
+            cli_deadlocks_run(directory, how, (char *const *)(uintptr_t)argv);
         free(argv);
         return code;
     }
@@ -325,7 +325,7 @@ static error_t parse_mpi(int key, char *text, struct argp_state *state)
                        text);
         return 0;
     case KEY_WATCH:
-        a->watch = cli_watch_read(text, state);
+        a->watch = cli_deadlocks_read(text, state);
         return 0;
     case KEY_PRELOAD:
         a->library = text;
@@ -377,8 +377,8 @@ int cli_mpi(int argc, char **argv)
                            a.program[0]);
     else if (environment_make(&a, size) == 0 &&
              (rank != 0 || directory_make(&a, size) == 0)) {
-        if (rank == 0 && a.watch != COMMAND_WATCH_NOT)
-            cli_watch_beside(a.directory, a.watch);
+        if (rank == 0 && a.watch != COMMAND_DEADLOCKS_NOT)
+            cli_deadlocks_beside(a.directory, a.watch);
         become(a.program);
     }
     return refuse(); /* whichever of these failed has said why */

@@ -48,7 +48,7 @@ static const struct argp_option run_options[] = {
      "Start an MPI program as it is, without a map, in COUNT processes, and "
      "record its calls, by the launcher of its MPI and `eventspace mpi`",
      0},
-    CLI_WATCH_OPTION(KEY_WATCH),
+    CLI_DEADLOCKS_OPTION(KEY_WATCH),
     {"alone", KEY_ALONE, NULL, 0,
      "Start all processes here, also as a task of mpirun or srun", 0},
     {"start-within", KEY_START_WITHIN, "TIME", 0,
@@ -89,7 +89,7 @@ typedef struct run_arguments {
     bool archive;
     bool alone;
     uint64_t ranks; /* of an MPI program; 0: it is none */
-    command_watch watch;
+    command_deadlocks watch;
     uint32_t start_within_ms;
 } run_arguments;
 
@@ -135,7 +135,7 @@ static void check_run(const run_arguments *arguments, struct argp_state *state)
                           "directory?");
     else if (!options->argv)
         argp_error(state, "the program is missing");
-    else if (arguments->watch != COMMAND_WATCH_NOT && !arguments->ranks)
+    else if (arguments->watch != COMMAND_DEADLOCKS_NOT && !arguments->ranks)
         argp_error(state, "--watch is for MPI programs: see --mpi");
     else if (options->process && !options->key_file)
         argp_error(state, "--process needs --key: the key that all processes "
@@ -194,7 +194,7 @@ static error_t parse_run(int key, char *text, struct argp_state *state)
             argp_error(state, "--mpi=%s: give a number of processes", text);
         return 0;
     case KEY_WATCH:
-        arguments->watch = cli_watch_read(text, state);
+        arguments->watch = cli_deadlocks_read(text, state);
         return 0;
     case KEY_ALONE:
         arguments->alone = true;

@@ -71,20 +71,6 @@ static error_t parse_serve(int key, char *text, struct argp_state *state)
 
 /* --- until a signal --- */
 
-/* Those that end it, unless whoever has started it does not want that (nohup).
- * Blocked, also in threads that begin later, they wait for sigwait. */
-static void signals_block(sigset_t *ending)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-    struct sigaction now;
-
-    sigemptyset(ending);
-    for (size_t i = 0; i < sizeof(numbers) / sizeof(*numbers); i++)
-        if (sigaction(numbers[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
-            sigaddset(ending, numbers[i]);
-    pthread_sigmask(SIG_BLOCK, ending, NULL);
-}
-
 /* A second signal ends it at once, whatever is being made. */
 static void signals_wait(const sigset_t *ending)
 {
@@ -101,7 +87,7 @@ static int serve(const serve_arguments *a)
     sigset_t ending;
     int err;
 
-    signals_block(&ending);
+    cli_block_ending(&ending);
     err = viewer_server_open(&server, a->runs, a->run_count, &a->options);
     if (err)
         return err;

@@ -38,6 +38,8 @@ static const command commands[] = {
     {"predict",
      "predict how long a program takes on shared processors and links",
      cli_predict},
+    {"watch", "sample machines and links for long, into histories", cli_watch},
+    {"history", "show what was sampled: means, modes, forecasts", cli_history},
     {"model", "work out what a structural model comes to", cli_model},
     {"forecast", "forecast the next value of a measured series", cli_forecast},
     {"choose", "choose the machines of a cluster that run a program fastest",

@@ -34,6 +34,9 @@ TAKE_IN("scheme", PAGE("scheme.js"));
 TAKE_IN("pair_html", PAGE("pair.html"));
 TAKE_IN("pair_css", PAGE("pair.css"));
 TAKE_IN("pair_script", PAGE("pair.js"));
+TAKE_IN("series_html", PAGE("series.html"));
+TAKE_IN("series_css", PAGE("series.css"));
+TAKE_IN("series_script", PAGE("series.js"));
 
 #define TAKEN_IN(name)                                                         \
     extern const char viewer__##name##_begin[], viewer__##name##_end[];        \
@@ -48,3 +51,6 @@ TAKEN_IN(scheme);
 TAKEN_IN(pair_html);
 TAKEN_IN(pair_css);
 TAKEN_IN(pair_script);
+TAKEN_IN(series_html);
+TAKEN_IN(series_css);
+TAKEN_IN(series_script);

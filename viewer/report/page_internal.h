@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include <jansson.h>
+
 /* A text from `begin` up to `end`. */
 typedef struct viewer_page_file {
     const char *begin;
@@ -25,6 +27,10 @@ extern const viewer_page_file viewer__page_scripts;
 extern const viewer_page_file viewer__page_pair_html, viewer__page_pair_css;
 extern const viewer_page_file viewer__page_pair_script;
 
+/* The page of series. */
+extern const viewer_page_file viewer__page_series_html, viewer__page_series_css;
+extern const viewer_page_file viewer__page_series_script;
+
 /* --- putting them together --- */
 
 /* Puts what {{name}} stands for; an error ends the page. */
@@ -38,6 +44,10 @@ bool viewer__page_is(const char *name, size_t bytes, const char *what);
 void viewer__page_html_text(FILE *file, const char *text);
 /* A file as it is. */
 void viewer__page_file_text(FILE *file, viewer_page_file part);
+
+/* Data for scripts: no '<' of a name ends the element that it is in. Numbers
+ * have so many digits. Errors: PASTSET_ENOMEM, also when `file` fails. */
+int viewer__page_data(FILE *file, const json_t *data, int digits);
 
 /* The number by which a page knows its own scripts, in hexadecimal.
  * Errors: PASTSET_EIO. */

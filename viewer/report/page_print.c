@@ -51,6 +51,32 @@ void viewer__page_file_text(FILE *file, viewer_page_file part)
     fwrite(part.begin, 1, (size_t)(part.end - part.begin), file);
 }
 
+static int write_data(const char *text, size_t bytes, void *context)
+{
+    FILE *file = context;
+
+    while (bytes > 0) {
+        const char *stop = memchr(text, '<', bytes);
+        size_t plain = stop ? (size_t)(stop - text) : bytes;
+        fwrite(text, 1, plain, file);
+        if (!stop)
+            break;
+        fputs("\\u003c", file);
+        text += plain + 1;
+        bytes -= plain + 1;
+    }
+    return ferror(file) ? -1 : 0;
+}
+
+int viewer__page_data(FILE *file, const json_t *data, int digits)
+{
+    if (json_dump_callback(data, write_data, file,
+                           JSON_COMPACT | JSON_ENSURE_ASCII |
+                               JSON_REAL_PRECISION((size_t)digits)))
+        return pastset_no_memory("to write the data");
+    return 0;
+}
+
 bool viewer__page_is(const char *name, size_t bytes, const char *what)
 {
     return bytes == strlen(what) && memcmp(name, what, bytes) == 0;

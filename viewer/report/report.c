@@ -44,29 +44,9 @@ typedef struct page {
 
 /* --- the data --- */
 
-static int write_data(const char *text, size_t bytes, void *context)
-{
-    FILE *file = context;
-    while (bytes > 0) {
-        const char *stop = memchr(text, '<', bytes);
-        size_t plain = stop ? (size_t)(stop - text) : bytes;
-        fwrite(text, 1, plain, file);
-        if (!stop)
-            break;
-        fputs("\\u003c", file);
-        text += plain + 1;
-        bytes -= plain + 1;
-    }
-    return ferror(file) ? -1 : 0;
-}
-
 static int put_data(page *p)
 {
-    if (json_dump_callback(p->data, write_data, p->file,
-                           JSON_COMPACT | JSON_ENSURE_ASCII |
-                               JSON_REAL_PRECISION(15)))
-        return pastset_no_memory("to write the data");
-    return 0;
+    return viewer__page_data(p->file, p->data, 15);
 }
 
 /* --- the path map --- */

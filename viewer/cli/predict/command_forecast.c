@@ -1,6 +1,7 @@
 /* command_forecast.c - eventspace forecast SERIES: what comes next in a series
  * of measured values, and what the values are like. */
 #include "viewer/cli/command.h"
+#include "viewer/cli/predict/command_series.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,9 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "pastset/array.h"
 #include "pastset/status.h"
-#include "paths/map/units.h"
 #include "predict/stochastic/forecast.h"
 #include "predict/stochastic/modes.h"
 #include "viewer/tables/table_print.h"
@@ -25,87 +24,10 @@ static const struct argp_option forecast_options[] = {
     {0},
 };
 
-typedef struct series {
-    double *values;
-    size_t count;
-} series;
-
-/* --- reading --- */
-
-/* The last field of a line; a comma, semicolon or blank stands before it. */
-static char *last_field(char *line)
-{
-    char *end = line + strcspn(line, "#\r\n"), *at;
-
-    while (end > line && strchr(" \t,;", end[-1]))
-        end--;
-    *end = 0;
-    at = end;
-    while (at > line && !strchr(" \t,;", at[-1]))
-        at--;
-    return at;
-}
-
-static int value_add(series *s, const char *file, size_t line, const char *text)
-{
-    const char *digits = *text == '-' ? text + 1 : text;
-    double *values = pastset_array_grow(s->values, s->count, sizeof(*values));
-    double value;
-
-    if (!values)
-        return pastset_no_memory("for a series");
-    s->values = values;
-    if (paths_parse_real(digits, &value) != 0)
-        return pastset_fail(PASTSET_EFORMAT,
-                            "%s:%zu: \"%.40s\" is not a number: a series is a "
-                            "value a line, or lines of which the last field is "
-                            "one",
-                            file, line, text);
-    values[s->count++] = *text == '-' ? -value : value;
-    return 0;
-}
-
-/* A first line without a number is the head of a table. */
-static int lines_read(series *s, FILE *in, const char *file)
-{
-    char *line = NULL;
-    size_t room = 0, number = 0;
-    int err = 0;
-
-    while (!err && getline(&line, &room, in) > 0) {
-        const char *field = last_field(line);
-        number++;
-        if (*field &&
-            (number > 1 || *field == '-' || (*field >= '0' && *field <= '9')))
-            err = value_add(s, file, number, field);
-    }
-    free(line);
-    if (!err && ferror(in))
-        err = pastset_fail(PASTSET_EIO, "cannot read %s: %s", file,
-                           strerror(errno));
-    if (!err && s->count == 0)
-        err = pastset_fail(PASTSET_EFORMAT, "%s has no values", file);
-    return err;
-}
-
-static int series_read(series *s, const char *file)
-{
-    FILE *in = strcmp(file, "-") == 0 ? stdin : fopen(file, "re");
-    int err;
-
-    if (!in)
-        return pastset_fail(PASTSET_EIO, "cannot open %s: %s", file,
-                            strerror(errno));
-    err = lines_read(s, in, in == stdin ? "standard input" : file);
-    if (in != stdin)
-        fclose(in);
-    return err;
-}
-
 /* --- what is told --- */
 
 typedef struct told {
-    const series *series;
+    const cli_series *series;
     predict_forecast next;
     predict_modes modes;
     predict_method methods[PREDICT_METHODS_MAX];
@@ -241,9 +163,9 @@ static int print(const told *t, viewer_format format)
 
 static int tell(const forecast_arguments *a)
 {
-    series s = {0};
+    cli_series s = {0};
     told t = {.series = &s};
-    int err = series_read(&s, a->series);
+    int err = cli_series_read(&s, a->series);
 
     if (!err)
         err = forecast(&t);
@@ -251,7 +173,7 @@ static int tell(const forecast_arguments *a)
         err = predict_modes_find(&t.modes, s.values, s.count);
     if (!err)
         err = print(&t, a->format);
-    free(s.values);
+    cli_series_clear(&s);
     return err;
 }
 
@@ -276,8 +198,9 @@ int cli_forecast(int argc, char **argv)
         "with the range that 95 % of such forecasts are within; and tells what "
         "the values are like: their mean and range, and the modes that they "
         "stay around."
-        "\vSERIES is a text file with a value a line, the oldest first, or a "
-        "table of which the last column is the values; - is standard input. Of "
+        "\vSERIES is a history of `eventspace watch`, or a text file with a "
+        "value a line, the oldest first, or a table of which the last column "
+        "is the values; - is standard input. Of "
         "many simple methods the one is taken that has been off least up to "
         "now.",
         NULL,

@@ -1,5 +1,5 @@
-/* command_watch.c - see command_watch.h. */
-#include "viewer/cli/command_watch.h"
+/* command_deadlocks.c - see command_deadlocks.h. */
+#include "viewer/cli/command_deadlocks.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -21,13 +21,13 @@
 #define SHARE 20 /* of its time, a look takes one part at most */
 #define GRACE_MS 5000
 
-command_watch cli_watch_read(const char *text, struct argp_state *state)
+command_deadlocks cli_deadlocks_read(const char *text, struct argp_state *state)
 {
     if (!text)
-        return COMMAND_WATCH_TELL;
+        return COMMAND_DEADLOCKS_TELL;
     if (strcmp(text, "end") != 0)
         argp_error(state, "--watch=%s: it is --watch or --watch=end", text);
-    return COMMAND_WATCH_END;
+    return COMMAND_DEADLOCKS_END;
 }
 
 /* --- looking --- */
@@ -99,7 +99,7 @@ static void files_close(int pidfd)
 }
 
 static void __attribute__((noreturn))
-watch_beside(const char *directory, command_watch how, int pidfd)
+watch_beside(const char *directory, command_deadlocks how, int pidfd)
 {
     viewer_watch *w;
 
@@ -107,13 +107,13 @@ watch_beside(const char *directory, command_watch how, int pidfd)
     pidfd = STDERR_FILENO + 1;
     if (viewer_watch_create(&w, directory))
         _exit(cli_fail());
-    if (watch(w, pidfd) && how == COMMAND_WATCH_END)
+    if (watch(w, pidfd) && how == COMMAND_DEADLOCKS_END)
         end(pidfd);
     viewer_watch_destroy(w);
     _exit(COMMAND_OK);
 }
 
-void cli_watch_beside(const char *directory, command_watch how)
+void cli_deadlocks_beside(const char *directory, command_deadlocks how)
 {
     int pidfd = pidfd_open(getpid(), 0);
     pid_t child = pidfd >= 0 ? fork() : -1;
@@ -176,8 +176,8 @@ static int code_of(pid_t child)
     return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-int cli_watch_run(const char *directory, command_watch how,
-                  char *const *program)
+int cli_deadlocks_run(const char *directory, command_deadlocks how,
+                      char *const *program)
 {
     viewer_watch *w;
     sigset_t all, before;
@@ -199,7 +199,7 @@ int cli_watch_run(const char *directory, command_watch how,
         viewer_watch_destroy(w);
         return cli_fail();
     }
-    is_ended = watch(w, child_pidfd) && how == COMMAND_WATCH_END;
+    is_ended = watch(w, child_pidfd) && how == COMMAND_DEADLOCKS_END;
     viewer_watch_destroy(w);
     if (is_ended)
         end(child_pidfd);

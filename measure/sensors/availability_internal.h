@@ -1,0 +1,54 @@
+/* availability_internal.h - the share of a processor that one more busy thread
+ * would get, now and on average.
+ *
+ * With n threads that run or are ready on p processors it would get
+ * min(1, p/(n+1)), as the scheduler shares in equal parts (002, 1.1; the
+ * Network Weather Service calls it the availability). A look counts them; a
+ * value is the mean of many looks, at times that do not keep step with
+ * anything. What the host of a virtual machine took away is taken off.
+ *
+ * A look costs some 20 us where all processors are looked at: the kernel has
+ * the number. For one processor all threads of the machine are gone through.
+ *
+ * Threads:   one thread per sensor.
+ * Ownership: open gives, close takes back. */
+#ifndef MEASURE_AVAILABILITY_INTERNAL_H
+#define MEASURE_AVAILABILITY_INTERNAL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct measure__sensor measure__sensor;
+
+/* `processor`: -1: all that this process may use. Errors: PASTSET_EINVAL (no
+ * such processor), PASTSET_ENOTSUP (no /proc), PASTSET_ENOMEM. */
+int measure__sensor_open(measure__sensor **out, int processor);
+/* NULL is allowed. */
+void measure__sensor_close(measure__sensor *sensor);
+
+/* Errors: PASTSET_ENOTSUP. */
+int measure__sensor_look(measure__sensor *sensor);
+/* The mean of the looks since the last time. Errors: PASTSET_ENOENT (there was
+ * none), PASTSET_ENOTSUP. */
+int measure__sensor_take(measure__sensor *sensor, double *share);
+
+/* --- what /proc/stat says, and what follows from it --- */
+
+typedef struct measure__ticks {
+    uint64_t all, stolen; /* by the host of a virtual machine */
+} measure__ticks;
+
+typedef struct measure__stat {
+    uint32_t running;     /* threads that run or are ready, on all processors */
+    measure__ticks ticks; /* of the processor; -1: of all */
+} measure__stat;
+
+/* Errors: PASTSET_EFORMAT, PASTSET_EINVAL (no such processor). */
+int measure__stat_read(measure__stat *out, const char *text, int processor);
+
+/* The share of one processor that one more thread gets. */
+double measure__availability(uint32_t others, uint32_t processors);
+/* The part of the time between that was not stolen. */
+double measure__availability_left(measure__ticks from, measure__ticks to);
+
+#endif
