@@ -53,6 +53,13 @@ function axes(svg, x, y, bottom, left) {
 
 const across = (width) => [edge.left, width - edge.right];
 const upwards = [HIGH - edge.bottom, edge.top];
+/* Of values that are all the same there is something around them, too. */
+function around(least, most) {
+  const apart = most > least ? 0 : Math.abs(least) / 2 || 1;
+  return [least - apart, most + apart];
+}
+const hour = d3.utcFormat('%H:%M'), day = d3.utcFormat('%m-%d');
+const moment = (time) => (d3.utcDay(time) < time ? hour : day)(time);
 const unitAxis = (axis, scale, unit) => axis(scale).tickFormat((value) => told(value, unit));
 
 function drawWent(parent, s) {
@@ -63,8 +70,8 @@ function drawWent(parent, s) {
   const x = d3.scaleUtc([there[0][0], s.to_ms], across(WIDE));
   const least = d3.min([...there.map((p) => p[2]), s.next - s.next_range]);
   const most = d3.max([...there.map((p) => p[3]), s.next + s.next_range]);
-  const y = d3.scaleLinear([least, most > least ? most : least + 1], upwards).nice();
-  axes(svg, x, y, d3.axisBottom(x), unitAxis(d3.axisLeft, y, s.unit));
+  const y = d3.scaleLinear(around(least, most), upwards).nice();
+  axes(svg, x, y, d3.axisBottom(x).tickFormat(moment), unitAxis(d3.axisLeft, y, s.unit));
   const defined = (point) => point !== null;
   svg.append('path').attr('class', 'spread').attr('d', d3.area().defined(defined)
     .x((p) => x(p[0])).y0((p) => y(p[2])).y1((p) => y(p[3]))(s.points));
@@ -85,7 +92,7 @@ function drawDensity(parent, s) {
   const svg = picture(parent, NARROW, `<span class="key"><span>density</span>${fits}`,
     `density of ${s.series}, the normal distribution and its modes`);
   const from = s.quantiles[0], to = s.quantiles.at(-1);
-  const x = d3.scaleLinear([from, to > from ? to : from + 1], across(NARROW));
+  const x = d3.scaleLinear(around(from, to), across(NARROW));
   const values = samplesOf(x.domain());
   const normal = values.map((value) => [value, density(value, s)]);
   const mixture = values.map((value) => [value, mixed(density, value, s.modes)]);
@@ -104,7 +111,7 @@ function drawCumulative(parent, s) {
   const svg = picture(parent, NARROW, `<span class="key"><span>share below</span>${fits}`,
     `cumulative distribution of ${s.series}, the normal distribution and its modes`);
   const from = s.quantiles[0], to = s.quantiles.at(-1);
-  const x = d3.scaleLinear([from, to > from ? to : from + 1], across(NARROW));
+  const x = d3.scaleLinear(around(from, to), across(NARROW));
   const y = d3.scaleLinear([0, 1], upwards), values = samplesOf(x.domain());
   axes(svg, x, y, unitAxis(d3.axisBottom, x, s.unit).ticks(3),
     d3.axisLeft(y).tickFormat(parts));
