@@ -81,7 +81,7 @@ static const struct {
     {"page", bench_page},           {"export", bench_export},
     {"watch", bench_watch},         {"record", bench_record},
     {"replay", bench_replay},       {"lttng", bench_lttng},
-    {"serve", bench_serve},
+    {"sensors", bench_sensors},     {"serve", bench_serve},
 };
 
 static const char *wanted = "";

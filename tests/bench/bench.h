@@ -70,6 +70,7 @@ void bench_view(void);
 void bench_scale(void);
 void bench_sql(void);
 void bench_page(void);
+void bench_sensors(void);
 void bench_serve(void);
 /* Of bench_sql: between hand_run_begin and hand_run_end. */
 void bench_babeltrace(unsigned events, int turns);

@@ -1,7 +1,7 @@
 /* page.c - what pages cost: a report of 5 million operations in a browser
  * (page_bench.mjs), and the live page: how soon one of 100 million events is
  * seen (serve_large_bench.mjs), and what those who look cost the program
- * (serve_bench.mjs). */
+ * (serve_bench.mjs); and what sensors cost (sensors_bench.mjs). */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -23,6 +23,12 @@ void bench_page(void)
 {
     run("page", "node " BENCH_FOLDER "/page_bench.mjs " BENCH_BIN
                 "/eventspace " REPORT_RUN);
+}
+
+void bench_sensors(void)
+{
+    run("sensors",
+        "node " BENCH_FOLDER "/sensors_bench.mjs " BENCH_BIN "/eventspace");
 }
 
 void bench_serve(void)
