@@ -31,6 +31,7 @@ int measure__history_add(measure__history_writer *writer, int64_t time_ms,
 /* NULL is allowed. */
 void measure__history_close(measure__history_writer *writer);
 
+#define MEASURE__TIME_MAX_MS 100000000000000 /* in the year 5138 */
 #define MEASURE__DAY_MS ((int64_t)86400000)
 #define MEASURE__ROW_BYTES 160
 

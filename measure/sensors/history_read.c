@@ -17,7 +17,6 @@
 
 #define FIELDS 7
 #define SHOWN "%.60s"
-#define TIME_MAX_MS 100000000000000 /* in the year 5138 */
 #define GAP_INTERVALS 3
 #define NUMBER_BYTES 64
 
@@ -130,7 +129,7 @@ static bool whole(double number, double max)
 static int row_of(const reader *r, measure_history_row *row, const double *f,
                   unsigned count)
 {
-    if (!whole(f[0], TIME_MAX_MS))
+    if (!whole(f[0], MEASURE__TIME_MAX_MS))
         return fail(r, "the time is not in whole milliseconds since 1970");
     for (unsigned i = 1; i < count; i++)
         if (fabs(f[i]) > MEASURE_HISTORY_VALUE_MAX)
@@ -142,7 +141,8 @@ static int row_of(const reader *r, measure_history_row *row, const double *f,
                                  .most = f[1]};
     if (count == 2)
         return 0;
-    if (!whole(f[2], TIME_MAX_MS) || f[2] == 0 || !whole(f[3], UINT32_MAX))
+    if (!whole(f[2], MEASURE__TIME_MAX_MS) || f[2] == 0 ||
+        !whole(f[3], UINT32_MAX))
         return fail(r, "how long it lasts, and how many samples it stands for, "
                        "must be whole numbers");
     row->lasts_ms = (int64_t)f[2];
@@ -232,7 +232,8 @@ static int interval_take(reader *r, const char *at, const char *end)
     double ms;
 
     if (!number_read(&ms, &at, end) || end - at != 3 ||
-        memcmp(at, " ms", 3) != 0 || !whole(ms, TIME_MAX_MS) || ms == 0)
+        memcmp(at, " ms", 3) != 0 || !whole(ms, MEASURE__TIME_MAX_MS) ||
+        ms == 0)
         return fail(r, "the interval is not in whole milliseconds");
     r->out->interval_ms = (int64_t)ms;
     return 0;
@@ -342,7 +343,7 @@ static int text_read(int fd, char **out, size_t *bytes, const char *file)
 
 int measure_history_read(measure_history **out, const char *file)
 {
-    int fd = open(file, O_RDONLY | O_CLOEXEC), err;
+    int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
     char *text = NULL;
     size_t bytes = 0;
 

@@ -103,7 +103,7 @@ static int copy_write(FILE *file, const measure_history *h)
         measure__history_row_text(text, &h->rows[i]);
         fputs(text, file);
     }
-    if (fflush(file) == 0 && fsync(fileno(file)) == 0)
+    if (ferror(file) == 0 && fflush(file) == 0 && fsync(fileno(file)) == 0)
         return 0;
     return errno ? errno : EIO;
 }
@@ -267,6 +267,8 @@ static int go_on(measure__history_writer *w, const measure__history_options *o)
                            "%s is a history of %s in %s, not of %s in %s",
                            w->file, h->series, h->unit, o->series, o->unit);
     w->last_ms = h->count ? h->rows[h->count - 1].time_ms : -1;
+    if (h->count && h->rows[h->count - 1].lasts_ms)
+        w->last_ms += h->rows[h->count - 1].lasts_ms - 1;
     w->thin_at_ms = measure__history_thin_at(h);
     if (!err && h->interval_ms != o->interval_ms)
         err = interval_put(w, o->interval_ms);
@@ -331,7 +333,8 @@ int measure__history_add(measure__history_writer *w, int64_t time_ms,
     char text[MEASURE__ROW_BYTES];
     int err;
 
-    if (!(fabs(value) <= MEASURE_HISTORY_VALUE_MAX) || time_ms < 0)
+    if (!(fabs(value) <= MEASURE_HISTORY_VALUE_MAX) || time_ms < 0 ||
+        time_ms > MEASURE__TIME_MAX_MS)
         return pastset_fail(PASTSET_EINVAL, "%s: a sample is not a number",
                             w->file);
     if (time_ms <= w->last_ms)
