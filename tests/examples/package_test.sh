@@ -38,6 +38,7 @@ for file in bin/eventspace share/bash-completion/completions/eventspace \
     echo "./usr/$file"
 done >"$folder/wanted"
 echo ./usr/share/eventspace/perfetto.proto >>"$folder/wanted"
+echo ./usr/lib/systemd/system/eventspace-watch.service >>"$folder/wanted"
 for view in "$source"/examples/views/*.sql; do
     echo "./usr/share/eventspace/views/${view##*/}"
 done >>"$folder/wanted"
