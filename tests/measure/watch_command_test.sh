@@ -128,6 +128,30 @@ check "who tells of others is not heard" until_there says \
 kill "$watcher"
 check "and has no file" none strange/*
 
+# Commands that ignore what should end them, and those that fail.
+cat >deaf.sh <<E
+trap '' TERM
+exec >&-
+while :; do sleep 1; done
+E
+"$eventspace" watch --cluster cluster.dot -o deaf \
+    --remote "exec sh $folder/deaf.sh {machine}" 2>err &
+watcher=$!
+check "who has closed its output is started again" until_there says \
+    "m1: its command has ended" err
+kill "$watcher"
+wait "$watcher"
+check "a deaf command holds nobody up" test $? -eq 0
+gone() { ! pgrep -f "$folder/deaf.sh" >/dev/null; }
+check "and is gone" until_there gone
+check "what fails is a failure" refused 1 "2 of 2 machines cannot be sampled" \
+    "$eventspace" watch --cluster cluster.dot -o fails --samples 2 \
+    --remote 'false {machine} {machine};'
+check "a clock that is off is told" refused 1 "more than an hour off" \
+    "$eventspace" watch --cluster cluster.dot -o future --samples 2 --remote \
+    'echo "9223372036854775807,0.5,availability of {machine}"; false'
+check "and has no sample" none future/*
+
 # --- forecasts ---
 "$eventspace" forecast here/availability.n0.history >forecast.txt
 check "a forecast of a history" says "^Next: " forecast.txt

@@ -24,8 +24,11 @@
 
 #define SECOND_NS 1000000000
 #define WAIT_MAX_NS (60 * (int64_t)SECOND_NS)
-#define LOOK_NS (SECOND_NS / 5) /* signals are looked for so often */
+#define LOOK_NS (SECOND_NS / 5)          /* signals are looked for so often */
+#define STOP_NS (2 * (int64_t)SECOND_NS) /* for all machines to end */
 #define LINE_BYTES 1024
+/* By so much the clocks of machines may differ. */
+#define APART_MAX_MS (3600 * (int64_t)1000)
 
 typedef struct station {
     const char *machine;
@@ -36,7 +39,10 @@ typedef struct station {
     int64_t wait_ns;
     char line[LINE_BYTES];
     size_t used;
-    bool skips; /* a line that is too long */
+    bool skips;   /* a line that is too long */
+    bool garbled; /* the last line was none of ours, which has been said */
+    bool done;    /* has had its --samples, or failed */
+    bool failed;
 } station;
 
 static int64_t now_ns(void)
@@ -73,20 +79,29 @@ static int check_plain(const char *text)
                         text);
 }
 
+/* The user's command, with the name of the machine in it. */
+static void put_remote(FILE *file, const char *remote, const char *machine)
+{
+    static const char mark[] = "{machine}";
+
+    for (const char *at; (at = strstr(remote, mark));
+         remote = at + strlen(mark))
+        fprintf(file, "%.*s%s", (int)(at - remote), remote, machine);
+    fputs(remote, file);
+}
+
 static int command_make(station *s, const watch_arguments *a)
 {
-    const char *at = strstr(a->remote, "{machine}");
     size_t bytes;
     FILE *file = pastset_text_begin(&s->command, &bytes);
 
     if (!file)
         return pastset_no_memory("for a command");
+    put_remote(file, a->remote, s->machine);
     fprintf(file,
-            "%.*s%s%s eventspace watch --lines --machine=%s --interval=%lldms "
+            " eventspace watch --lines --machine=%s --interval=%lldms "
             "--link-interval=%lldms --bytes=%llu",
-            (int)(at - a->remote), a->remote, s->machine,
-            at + strlen("{machine}"), s->machine,
-            (long long)(a->o.interval_ns / 1000000),
+            s->machine, (long long)(a->o.interval_ns / 1000000),
             (long long)(a->o.link_interval_ns / 1000000),
             (unsigned long long)a->o.bytes);
     put_links(file, a, s->machine);
@@ -132,32 +147,75 @@ static int station_start(station *s)
     s->fd = ends[0];
     s->used = 0;
     s->skips = false;
+    s->garbled = false;
     return 0;
 }
 
-static void station_stop(station *s, int signal)
+/* Its command is still to be waited for, so that its process group keeps its
+ * number. */
+static bool station_has_exited(const station *s)
 {
-    if (!s->pid)
-        return;
-    if (signal)
-        kill(-s->pid, signal);
+    siginfo_t about = {0};
+
+    return waitid(P_PID, (id_t)s->pid, &about, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           about.si_pid != 0;
+}
+
+/* Ends the command and whatever it has started. Gives how it ended. */
+static int station_stop(station *s)
+{
+    int status = 0;
+
+    kill(-s->pid, SIGKILL);
     close(s->fd);
-    while (waitpid(s->pid, NULL, 0) < 0 && errno == EINTR)
+    while (waitpid(s->pid, &status, 0) < 0 && errno == EINTR)
         ;
     s->pid = 0;
+    return status;
+}
+
+/* All may end by themselves for a while. */
+static void stations_stop(station *stations, size_t count)
+{
+    static const struct timespec moment = {.tv_nsec = 10000000};
+    int64_t until_ns = now_ns() + STOP_NS;
+
+    for (size_t i = 0; i < count; i++)
+        if (stations[i].pid)
+            kill(-stations[i].pid, SIGTERM);
+    for (size_t i = 0; i < count; i++) {
+        station *s = &stations[i];
+        while (s->pid && !station_has_exited(s) && now_ns() < until_ns)
+            nanosleep(&moment, NULL);
+        if (s->pid)
+            station_stop(s);
+    }
 }
 
 /* --- what it tells --- */
 
-/* "n0" of itself, "n0-n1" of a link that begins there. */
-static bool is_of(measure_kind kind, const char *place, const char *machine)
+/* "n0" of itself, "n0-n1" of a link to a machine that was asked for. */
+static bool is_of(measure_kind kind, const char *place, const char *machine,
+                  const watch_arguments *a)
 {
-    size_t bytes = strlen(machine);
+    char name[512];
 
-    if (strncmp(place, machine, bytes) != 0)
-        return false;
-    return kind == MEASURE_AVAILABILITY ? place[bytes] == 0
-                                        : place[bytes] == '-';
+    if (kind == MEASURE_AVAILABILITY)
+        return strcmp(place, machine) == 0;
+    for (size_t i = 0; i < a->o.link_count; i++)
+        if (strcmp(place, measure_sampling_link_name(name, machine,
+                                                     a->o.links[i].to)) == 0)
+            return true;
+    return false;
+}
+
+static bool is_now(int64_t time_ms)
+{
+    int64_t today_ms = (int64_t)time(NULL) * 1000;
+
+    return time_ms > today_ms - APART_MAX_MS &&
+           time_ms < today_ms + APART_MAX_MS;
 }
 
 static int line_take(watch_sink *sink, station *s, const char *line)
@@ -172,11 +230,15 @@ static int line_take(watch_sink *sink, station *s, const char *line)
 
     if (!isfinite(value) || *end != ',' ||
         measure_kind_of(&kind, &place, end + 1) != 0 ||
-        !is_of(kind, place, s->machine))
+        !is_of(kind, place, s->machine, a))
         return pastset_fail(PASTSET_EFORMAT,
                             "\"%.60s\" is none of the lines of `eventspace "
                             "watch --lines`",
                             line);
+    if (!is_now(time_ms))
+        return pastset_fail(PASTSET_EFORMAT,
+                            "its clock is more than an hour off: set it to get "
+                            "samples");
     if (sink->histories)
         err = measure_histories_begin(sink->histories, kind, place,
                                       (kind == MEASURE_AVAILABILITY
@@ -190,60 +252,77 @@ static int line_take(watch_sink *sink, station *s, const char *line)
     return 0;
 }
 
+/* Of many strange lines the first is told. */
+static void line_end(watch_sink *sink, station *s)
+{
+    int err;
+
+    s->line[s->used] = 0;
+    err = s->skips ? pastset_fail(PASTSET_EFORMAT, "a line is too long")
+                   : line_take(sink, s, s->line);
+    if (err && !s->garbled)
+        cli_watch_say(sink, s->machine, err);
+    s->garbled = err != 0;
+    s->used = 0;
+    s->skips = false;
+}
+
 static void bytes_take(watch_sink *sink, station *s, const char *bytes,
                        size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (bytes[i] != '\n') {
-            s->skips = s->skips || s->used + 1 == sizeof(s->line);
-            if (!s->skips)
-                s->line[s->used++] = bytes[i];
+        if (bytes[i] == '\n') {
+            line_end(sink, s);
             continue;
         }
-        s->line[s->used] = 0;
-        if (!s->skips && line_take(sink, s, s->line) != 0)
-            cli_watch_say(sink, s->machine, PASTSET_EFORMAT);
-        s->used = 0;
-        s->skips = false;
+        s->skips = s->skips || s->used + 1 == sizeof(s->line);
+        if (!s->skips)
+            s->line[s->used++] = bytes[i];
     }
 }
 
 static void station_ended(watch_sink *sink, station *s)
 {
-    station_stop(s, SIGTERM);
-    pastset_fail(PASTSET_EHOST,
-                 "its command has ended; it is tried again in "
-                 "%lld s",
-                 (long long)(s->wait_ns / SECOND_NS));
+    int status = station_stop(s);
+    int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+
+    s->done = sink->a->o.samples != 0;
+    s->failed = s->done && code != 0;
+    if (s->done && !s->failed)
+        return;
+    pastset_fail(PASTSET_EHOST, "its command has ended with exit code %d%s",
+                 code, s->done ? "" : "; it is tried again");
     cli_watch_say(sink, s->machine, PASTSET_EHOST);
     s->again_ns = now_ns() + s->wait_ns;
     s->wait_ns = s->wait_ns * 2 < WAIT_MAX_NS ? s->wait_ns * 2 : WAIT_MAX_NS;
 }
 
-static void station_read(watch_sink *sink, station *s)
+/* True: that was all there is. */
+static bool station_read(watch_sink *sink, station *s)
 {
     char bytes[4096];
     ssize_t got = read(s->fd, bytes, sizeof(bytes));
 
     if (got > 0)
         bytes_take(sink, s, bytes, (size_t)got);
-    else if (got == 0 || (errno != EAGAIN && errno != EINTR))
+    return got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR);
+}
+
+/* A command that has exited is over, though a child of it may hold its
+ * output. Who closes its output has no more to say. */
+static void station_look(watch_sink *sink, station *s, bool is_readable)
+{
+    if (is_readable ? station_read(sink, s) : station_has_exited(s))
         station_ended(sink, s);
 }
 
 /* --- all of them --- */
 
-/* With --samples, a machine has had its time when its command ends. */
-static bool is_done(const watch_sink *sink, const station *s)
-{
-    return sink->a->o.samples && !s->pid && s->again_ns;
-}
-
 static void stations_start(watch_sink *sink, station *stations, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         station *s = &stations[i];
-        if (s->pid || is_done(sink, s) || now_ns() < s->again_ns)
+        if (s->pid || s->done || now_ns() < s->again_ns)
             continue;
         if (station_start(s)) {
             cli_watch_say(sink, s->machine, PASTSET_EIO);
@@ -261,25 +340,32 @@ static bool stations_read(watch_sink *sink, station *stations, size_t count,
     for (size_t i = 0; i < count; i++) {
         polls[i] =
             (struct pollfd){stations[i].pid ? stations[i].fd : -1, POLLIN, 0};
-        left += !is_done(sink, &stations[i]);
+        left += !stations[i].done;
     }
     if (left == 0)
         return false;
-    if (poll(polls, count, LOOK_NS / 1000000) > 0)
+    if (poll(polls, count, LOOK_NS / 1000000) >= 0)
         for (size_t i = 0; i < count; i++)
-            if (polls[i].revents)
-                station_read(sink, &stations[i]);
+            if (stations[i].pid)
+                station_look(sink, &stations[i], polls[i].revents != 0);
     return sigtimedwait(&sink->a->ending, NULL, &now) < 0;
 }
 
-static void stations_run(watch_sink *sink, station *stations, size_t count,
-                         struct pollfd *polls)
+static int stations_run(watch_sink *sink, station *stations, size_t count,
+                        struct pollfd *polls)
 {
+    size_t failed = 0;
+
     do
         stations_start(sink, stations, count);
     while (stations_read(sink, stations, count, polls));
+    stations_stop(stations, count);
     for (size_t i = 0; i < count; i++)
-        station_stop(&stations[i], SIGTERM);
+        failed += stations[i].failed;
+    return failed ? pastset_fail(PASTSET_EHOST,
+                                 "%zu of %zu machines cannot be sampled",
+                                 failed, count)
+                  : 0;
 }
 
 static int stations_init(station *stations, const predict_cluster *cluster,
@@ -316,7 +402,7 @@ int cli_watch_remote(watch_sink *sink)
     err = stations && polls ? stations_init(stations, cluster, sink->a)
                             : pastset_no_memory("for machines");
     if (!err)
-        stations_run(sink, stations, cluster->machine_count, polls);
+        err = stations_run(sink, stations, cluster->machine_count, polls);
     for (uint32_t i = 0; stations && i < cluster->machine_count; i++)
         free(stations[i].command);
     free(stations);
