@@ -37,8 +37,8 @@ for file in bin/eventspace share/bash-completion/completions/eventspace \
     share/doc/eventspace/copyright; do
     echo "./usr/$file"
 done >"$folder/wanted"
-echo ./usr/share/eventspace/perfetto.proto >>"$folder/wanted"
-echo ./usr/lib/systemd/system/eventspace-watch.service >>"$folder/wanted"
+printf '%s\n' ./usr/share/eventspace/perfetto.proto \
+    ./usr/lib/systemd/system/eventspace-watch.service >>"$folder/wanted"
 for view in "$source"/examples/views/*.sql; do
     echo "./usr/share/eventspace/views/${view##*/}"
 done >>"$folder/wanted"

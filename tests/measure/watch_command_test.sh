@@ -14,6 +14,7 @@ cd "$folder" || exit 1
 watch() { "$eventspace" watch --machine n0 --interval 50ms "$@"; }
 # rows FILE: samples, without remarks
 rows() { grep -vc '^#' "$1"; }
+no_process() { ! pgrep -f "$1" >/dev/null; }
 more_rows() { [ "$(rows "$1")" -gt "$2" ]; }
 refused() { # EXIT-CODE PATTERN COMMAND...
     code=$1
@@ -118,8 +119,8 @@ check "and that is told" says "m1: its command has ended" err
 kill "$watcher"
 wait "$watcher"
 check "it ends well" test $? -eq 0
-gone() { ! pgrep -f "machine=m[01] .*interval=50ms" >/dev/null; }
-check "and nothing is left" until_there gone
+check "and nothing is left" until_there no_process \
+    "machine=m[01] .*interval=50ms"
 PATH=$PWD/bin:$PATH "$eventspace" watch --cluster cluster.dot -o strange \
     --remote 'printf "1,2,availability of n9\nnonsense\n"; : {machine}' 2>err &
 watcher=$!
@@ -142,8 +143,7 @@ check "who has closed its output is started again" until_there says \
 kill "$watcher"
 wait "$watcher"
 check "a deaf command holds nobody up" test $? -eq 0
-gone() { ! pgrep -f "$folder/deaf.sh" >/dev/null; }
-check "and is gone" until_there gone
+check "and is gone" until_there no_process "$folder/deaf.sh"
 check "what fails is a failure" refused 1 "2 of 2 machines cannot be sampled" \
     "$eventspace" watch --cluster cluster.dot -o fails --samples 2 \
     --remote 'false {machine} {machine};'
