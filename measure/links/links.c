@@ -340,8 +340,8 @@ int measure_link_probe(double *latency_s, double *bandwidth,
     if (err)
         return err;
     r->o.timeout_s = timeout_s;
-    err = open_peer(r, address);
     r->peer.until_s = measure__seconds() + timeout_s;
+    err = open_peer(r, address);
     if (!err)
         err = probe(latency_s, bandwidth, r, bytes);
     run_destroy(r);

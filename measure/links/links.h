@@ -64,7 +64,8 @@ int measure_link_run(measure_link *out, const char *address,
 /* L and B by some small messages and two of `bytes`, with little load for the
  * link: for looks every few seconds. Messages that a shaper lets through at
  * once look as fast as the wire; so `bytes` should be more than its burst.
- * Errors: those of measure_link_run. */
+ * `*latency_s` is set as soon as it is known, also when no bandwidth can be
+ * told. Errors: those of measure_link_run. */
 int measure_link_probe(double *latency_s, double *bandwidth,
                        const char *address, uint64_t bytes, double timeout_s);
 /* Both ends on this machine, over loopback, on two processors if there are;

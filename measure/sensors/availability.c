@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <math.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +13,14 @@
 #include "pastset/status.h"
 
 #define STAT "/proc/stat"
-#define BLOCK_BYTES 65536
+#define ROOM_BYTES 65536 /* at first: it grows with the processors */
 
 struct measure__sensor {
     int fd; /* of /proc/stat */
     int processor;
     uint32_t processors;
     char *text;
+    size_t room;
     double sum; /* of what was seen since the last time */
     uint32_t looks;
     measure__ticks ticks; /* then */
@@ -71,23 +71,35 @@ int measure__stat_read(measure__stat *out, const char *text, int processor)
     return 0;
 }
 
+static int room_double(measure__sensor *a)
+{
+    char *text = realloc(a->text, a->room * 2);
+
+    if (!text)
+        return pastset_no_memory("for a sensor");
+    a->text = text;
+    a->room *= 2;
+    return 0;
+}
+
 static int stat_now(measure__sensor *a, measure__stat *out)
 {
     size_t used = 0;
-    ssize_t got;
+    ssize_t got = -1;
+    int err = 0;
 
     if (lseek(a->fd, 0, SEEK_SET) < 0)
         return pastset_fail(PASTSET_ENOTSUP, STAT ": %s", strerror(errno));
-    while (used + 1 < BLOCK_BYTES &&
-           (got = read(a->fd, a->text + used, BLOCK_BYTES - 1 - used)) != 0) {
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
+    while (!err && got != 0) {
+        got = read(a->fd, a->text + used, a->room - 1 - used);
+        if (got < 0 && errno != EINTR)
             return pastset_fail(PASTSET_ENOTSUP, STAT ": %s", strerror(errno));
-        used += (size_t)got;
+        used += got > 0 ? (size_t)got : 0;
+        if (used + 1 == a->room)
+            err = room_double(a);
     }
     a->text[used] = 0;
-    return measure__stat_read(out, a->text, a->processor);
+    return err ? err : measure__stat_read(out, a->text, a->processor);
 }
 
 /* --- shares --- */
@@ -108,14 +120,9 @@ double measure__availability_left(measure__ticks from, measure__ticks to)
 
 static uint32_t processors_here(int processor)
 {
-    cpu_set_t set;
+    long online = processor < 0 ? sysconf(_SC_NPROCESSORS_ONLN) : 1;
 
-    if (processor >= 0)
-        return 1;
-    CPU_ZERO(&set);
-    return sched_getaffinity(0, sizeof(set), &set) == 0
-               ? (uint32_t)CPU_COUNT(&set)
-               : 1;
+    return online > 0 ? (uint32_t)online : 1;
 }
 
 /* --- the sensor --- */
@@ -130,7 +137,8 @@ int measure__sensor_open(measure__sensor **out, int processor)
         return pastset_no_memory("for a sensor");
     a->processor = processor;
     a->processors = processors_here(processor);
-    a->text = malloc(BLOCK_BYTES);
+    a->room = ROOM_BYTES;
+    a->text = malloc(a->room);
     a->fd = open(STAT, O_RDONLY | O_CLOEXEC);
     if (!a->text)
         err = pastset_no_memory("for a sensor");

@@ -20,7 +20,7 @@
 
 typedef struct measure__sensor measure__sensor;
 
-/* `processor`: -1: all that this process may use. Errors: PASTSET_EINVAL (no
+/* `processor`: -1: all of the machine. Errors: PASTSET_EINVAL (no
  * such processor), PASTSET_ENOTSUP (no /proc), PASTSET_ENOMEM. */
 int measure__sensor_open(measure__sensor **out, int processor);
 /* NULL is allowed. */

@@ -26,6 +26,7 @@ typedef struct entry {
     measure_kind kind;
     char *place;
     measure__history_writer *writer;
+    bool failed; /* the last sample did */
 } entry;
 
 struct measure_histories {
@@ -189,14 +190,19 @@ int measure_histories_begin(measure_histories *h, measure_kind kind,
 }
 
 int measure_histories_add(measure_histories *h, measure_kind kind,
-                          const char *place, int64_t time_ms, double value)
+                          const char *place, int64_t time_ms, double value,
+                          bool *changed)
 {
     entry *e = find(h, kind, place);
+    int err;
 
+    *changed = !e;
     if (!e)
         return pastset_fail(PASTSET_ENOENT,
-                            "there is no history of the %s of "
-                            "%s",
+                            "there is no history of the %s of %s",
                             kinds[kind].name, place);
-    return measure__history_add(e->writer, time_ms, value);
+    err = measure__history_add(e->writer, time_ms, value);
+    *changed = (err != 0) != e->failed;
+    e->failed = err != 0;
+    return err;
 }

@@ -11,6 +11,7 @@
 #ifndef MEASURE_HISTORIES_H
 #define MEASURE_HISTORIES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "measure/sensors/history.h"
@@ -42,10 +43,12 @@ void measure_histories_close(measure_histories *histories);
  * writes it). */
 int measure_histories_begin(measure_histories *histories, measure_kind kind,
                             const char *place, int64_t interval_ms);
-/* Adds a sample to one that is open. Errors: PASTSET_ENOENT (it is not),
+/* Adds a sample to one that is open. `*changed`: it failed, and did not the
+ * last time, or the other way round. Errors: PASTSET_ENOENT (it is not),
  * PASTSET_EINVAL (no number, or not later than the last one), PASTSET_ENOSPC,
  * PASTSET_EIO. */
 int measure_histories_add(measure_histories *histories, measure_kind kind,
-                          const char *place, int64_t time_ms, double value);
+                          const char *place, int64_t time_ms, double value,
+                          bool *changed);
 
 #endif

@@ -45,9 +45,10 @@
 typedef struct measure_history_row {
     int64_t time_ms;
     double value;
-    int64_t lasts_ms; /* 0: a sample */
-    uint32_t count;   /* of samples: 1 */
-    double deviation; /* of them; 0 */
+    int64_t lasts_ms;     /* 0: a sample */
+    uint32_t count;       /* of samples: 1 */
+    uint32_t interval_ms; /* between samples, then */
+    double deviation;     /* of them; 0 */
     double least, most;
 } measure_history_row;
 
@@ -58,8 +59,6 @@ typedef struct measure_history {
     size_t count;
     size_t first_sample; /* all from here on are samples */
     int64_t interval_ms; /* the last one */
-    size_t gaps;         /* more than three intervals between two samples */
-    int64_t gaps_ms;     /* all of them together */
     bool torn;           /* the last line was not whole */
 } measure_history;
 
@@ -72,6 +71,12 @@ int measure_history_parse(measure_history **out, const char *text, size_t bytes,
 /* NULL is allowed. */
 void measure_history_destroy(measure_history *history);
 
+/* Were more than three intervals, or steps, between the end of the row before
+ * and this one? False of the first. */
+bool measure_history_is_gap(const measure_history *history, size_t row);
+/* The first of the last rows that are of one step: samples, or where there are
+ * none any more, means over equally long times. 0 where there are no rows. */
+size_t measure_history_alike(const measure_history *history);
 /* The rows that begin at `from_ms` or later, and before `to_ms`: `*first` and
  * how many. */
 size_t measure_history_between(const measure_history *history, int64_t from_ms,

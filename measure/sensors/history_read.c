@@ -137,6 +137,7 @@ static int row_of(const reader *r, measure_history_row *row, const double *f,
     *row = (measure_history_row){.time_ms = (int64_t)f[0],
                                  .value = f[1],
                                  .count = 1,
+                                 .interval_ms = (uint32_t)r->out->interval_ms,
                                  .least = f[1],
                                  .most = f[1]};
     if (count == 2)
@@ -156,7 +157,6 @@ static int row_of(const reader *r, measure_history_row *row, const double *f,
 static int row_keep(reader *r, const measure_history_row *row)
 {
     measure_history *h = r->out;
-    int64_t apart_ms;
 
     if (h->count == r->room) {
         size_t room = r->room ? r->room * 2 : 1024;
@@ -166,15 +166,8 @@ static int row_keep(reader *r, const measure_history_row *row)
         h->rows = rows;
         r->room = room;
     }
-    if (row->lasts_ms) {
+    if (row->lasts_ms)
         h->first_sample = h->count + 1;
-    } else if (h->count > h->first_sample) {
-        apart_ms = row->time_ms - h->rows[h->count - 1].time_ms;
-        if (apart_ms > GAP_INTERVALS * h->interval_ms) {
-            h->gaps++;
-            h->gaps_ms += apart_ms;
-        }
-    }
     h->rows[h->count++] = *row;
     return 0;
 }
@@ -363,6 +356,35 @@ void measure_history_destroy(measure_history *history)
         return;
     free(history->rows);
     free(history);
+}
+
+static int64_t larger(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+bool measure_history_is_gap(const measure_history *h, size_t i)
+{
+    const measure_history_row *row = &h->rows[i], *last;
+    int64_t usual_ms;
+
+    if (i == 0)
+        return false;
+    last = row - 1; /* the interval may have changed between them */
+    usual_ms =
+        larger(row->lasts_ms, larger(row->interval_ms, last->interval_ms));
+    return row->time_ms - last->time_ms - last->lasts_ms >
+           GAP_INTERVALS * usual_ms;
+}
+
+size_t measure_history_alike(const measure_history *h)
+{
+    size_t first = h->count;
+
+    while (first > 0 &&
+           h->rows[first - 1].lasts_ms == h->rows[h->count - 1].lasts_ms)
+        first--;
+    return first;
 }
 
 /* The first row at `ms` or later. */

@@ -42,7 +42,8 @@ static void row_join(measure_history_row *to, const measure_history_row *from)
 
     to->value += apart * m / all;
     to->deviation = sqrt(squares / all);
-    to->count += from->count;
+    to->count = from->count < UINT32_MAX - to->count ? to->count + from->count
+                                                     : UINT32_MAX;
     to->least = fmin(to->least, from->least);
     to->most = fmax(to->most, from->most);
 }

@@ -18,6 +18,7 @@
 #include "pastset/status.h"
 
 #define COPY_SUFFIX ".new"
+#define INTERVAL_LINE "# interval: %lld ms\n"
 #define AGAIN_MS 3600000 /* when the last try to thin it has failed */
 
 struct measure__history_writer {
@@ -100,9 +101,14 @@ static int copy_write(FILE *file, const measure_history *h)
     measure__history_head_text(text, sizeof(text), &o);
     fputs(text, file);
     for (size_t i = 0; i < h->count; i++) {
+        uint32_t before_ms = i ? h->rows[i - 1].interval_ms : 0;
+        if (h->rows[i].interval_ms != before_ms)
+            fprintf(file, INTERVAL_LINE, (long long)h->rows[i].interval_ms);
         measure__history_row_text(text, &h->rows[i]);
         fputs(text, file);
     }
+    if (h->count && h->rows[h->count - 1].interval_ms != h->interval_ms)
+        fprintf(file, INTERVAL_LINE, (long long)h->interval_ms);
     if (ferror(file) == 0 && fflush(file) == 0 && fsync(fileno(file)) == 0)
         return 0;
     return errno ? errno : EIO;
@@ -113,6 +119,7 @@ static int copy_take(measure__history_writer *w, int fd,
                      const measure_history *h)
 {
     FILE *file = fdopen(fd, "w");
+    struct stat about;
     int kept, error;
 
     if (!file) {
@@ -121,6 +128,9 @@ static int copy_take(measure__history_writer *w, int fd,
         return fail_write(w->copy, error);
     }
     error = copy_write(file, h);
+    if (!error &&
+        (fstat(w->fd, &about) != 0 || fchmod(fd, about.st_mode & 0777) != 0))
+        error = errno;
     kept = error ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
     if (!error && (kept < 0 || rename(w->copy, w->file) != 0))
         error = errno;
@@ -200,6 +210,9 @@ static int file_open(measure__history_writer *w)
         w->fd = open(w->file, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
         if (w->fd < 0)
             return fail_write(w->file, errno);
+        if (flock(w->fd, LOCK_EX | LOCK_NB) != 0 && errno != EWOULDBLOCK)
+            return pastset_fail(PASTSET_EIO, "%s cannot be locked: %s", w->file,
+                                strerror(errno));
         if (flock(w->fd, LOCK_EX | LOCK_NB) != 0)
             return pastset_fail(PASTSET_EAGAIN,
                                 "%s is being written by another process: is "
@@ -249,8 +262,8 @@ static int head_put(measure__history_writer *w,
 static int interval_put(measure__history_writer *w, int64_t interval_ms)
 {
     char text[64];
-    int bytes = snprintf(text, sizeof(text), "# interval: %lld ms\n",
-                         (long long)interval_ms);
+    int bytes =
+        snprintf(text, sizeof(text), INTERVAL_LINE, (long long)interval_ms);
 
     return append(w, text, (size_t)bytes);
 }
@@ -326,6 +339,23 @@ int measure__history_open(measure__history_writer **out, const char *file,
 
 /* --- add --- */
 
+/* Is it still the file of that name, with whole lines only? */
+static int file_check(const measure__history_writer *w)
+{
+    struct stat mine, named;
+
+    if (fstat(w->fd, &mine) != 0 || stat(w->file, &named) != 0 ||
+        mine.st_dev != named.st_dev || mine.st_ino != named.st_ino)
+        return pastset_fail(
+            PASTSET_EIO,
+            "%s has been removed or replaced: start `eventspace "
+            "watch` again to begin a new one",
+            w->file);
+    if (mine.st_size != w->bytes && ftruncate(w->fd, w->bytes) != 0)
+        return fail_write(w->file, errno);
+    return 0;
+}
+
 int measure__history_add(measure__history_writer *w, int64_t time_ms,
                          double value)
 {
@@ -342,7 +372,9 @@ int measure__history_add(measure__history_writer *w, int64_t time_ms,
                             "%s: the clock is %.3f s behind the last sample: "
                             "has it been set back?",
                             w->file, (double)(w->last_ms - time_ms) * 1e-3);
-    err = append(w, text, (size_t)measure__history_row_text(text, &row));
+    err = file_check(w);
+    if (!err)
+        err = append(w, text, (size_t)measure__history_row_text(text, &row));
     if (err)
         return err;
     w->last_ms = time_ms;

@@ -2,6 +2,7 @@
 #include "measure/sensors/sampling.h"
 
 #include <errno.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,12 +77,21 @@ static void changed(watch *w, const char *place, int err)
 
 /* --- links --- */
 
+static int64_t wait_longer(const watch *w, int64_t ns)
+{
+    int64_t most_ns =
+        w->o->link_interval_ns > DEAD_NS ? w->o->link_interval_ns : DEAD_NS;
+
+    return ns * 2 < most_ns ? ns * 2 : most_ns;
+}
+
+/* A latency may be known where no bandwidth is. */
 static void link_probe(watch *w, size_t i)
 {
     const measure_sampling_link *link = &w->o->links[i];
     link_state *s = &w->links[i];
     char name[512];
-    double latency_s, bandwidth;
+    double latency_s = NAN, bandwidth;
     int err = measure_link_probe(&latency_s, &bandwidth, link->address,
                                  w->o->bytes, TIMEOUT_S);
 
@@ -89,13 +99,14 @@ static void link_probe(watch *w, size_t i)
     if ((err != 0) != s->failed)
         changed(w, name, err);
     s->failed = err != 0;
-    if (err) {
+    if (isnan(latency_s)) {
         s->next_ns = now_ns() + s->wait_ns;
-        s->wait_ns = s->wait_ns * 2 < DEAD_NS ? s->wait_ns * 2 : DEAD_NS;
+        s->wait_ns = wait_longer(w, s->wait_ns);
         return;
     }
     sample(w, MEASURE_LATENCY, name, latency_s);
-    sample(w, MEASURE_BANDWIDTH, name, bandwidth);
+    if (!err)
+        sample(w, MEASURE_BANDWIDTH, name, bandwidth);
     s->wait_ns = w->o->link_interval_ns;
     s->next_ns += w->o->link_interval_ns;
     if (s->next_ns < now_ns()) /* late: it does not catch up */

@@ -38,7 +38,7 @@ typedef struct measure_sampling_calls {
 
 typedef struct measure_sampling_options {
     const char *machine; /* what this one is called */
-    int processor;       /* -1: all that this process may use */
+    int processor;       /* -1: all of the machine */
     int64_t interval_ns; /* between two samples of the processors */
     uint64_t samples;    /* it ends after so many; 0: never */
     const measure_sampling_link *links;

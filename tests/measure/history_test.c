@@ -72,9 +72,10 @@ Test(history, what_was_added_is_read)
     cr_assert_str_eq(h->series, "availability of n0");
     cr_assert_str_eq(h->unit, "share");
     cr_assert_eq(h->count, 1000);
-    cr_assert_eq(h->gaps, 0);
     cr_assert(!h->torn);
+    cr_assert_eq(measure_history_alike(h), 0);
     for (size_t i = 0; i < 1000; i++) {
+        cr_assert(!measure_history_is_gap(h, i));
         cr_assert_eq(h->rows[i].time_ms, START_MS + 5000 * (int64_t)i);
         cr_assert_float_eq(h->rows[i].value, value_at(i),
                            1e-9 * fabs(value_at(i)), "%zu: %.17g", i,
@@ -295,8 +296,7 @@ Test(history, a_torn_line_is_left_out_and_cut_off)
     cr_assert(!h->torn);
     cr_assert_eq(h->count, 2);
     cr_assert_eq(h->rows[1].value, 0.25);
-    cr_assert_eq(h->gaps, 1);
-    cr_assert_eq(h->gaps_ms, 60000);
+    cr_assert(measure_history_is_gap(h, 1));
     measure_history_destroy(h);
 }
 
@@ -398,6 +398,73 @@ Test(history, what_is_no_sample_is_refused)
     check_status(measure__history_add(w, START_MS - 2500, 1), PASTSET_EINVAL);
     check_error("the clock is 2.500 s behind the last sample");
     measure__history_close(w);
+}
+
+/* A minute apart, then five seconds: none of these is a gap, also when all are
+ * put together. */
+Test(history, each_row_has_its_interval)
+{
+    const char *file = scratch_file("a.history");
+    measure__history_options slow = load;
+    measure__history_writer *w;
+    measure_history *h;
+    int64_t at = START_MS;
+
+    slow.interval_ms = 60000;
+    check_status(measure__history_open(&w, file, &slow), 0);
+    for (; at < START_MS + 2 * MEASURE__DAY_MS; at += 60000)
+        check_status(measure__history_add(w, at, 1), 0);
+    measure__history_close(w);
+    w = writer_open(file);
+    for (; at < START_MS + 3 * MEASURE__DAY_MS; at += 5000)
+        check_status(measure__history_add(w, at, 2), 0);
+    measure__history_close(w);
+    h = history_read(file);
+    cr_assert_gt(h->first_sample, 0);
+    cr_assert_eq(measure_history_alike(h), h->first_sample);
+    cr_assert_eq(h->rows[h->first_sample].interval_ms, 60000);
+    cr_assert_eq(h->rows[h->count - 1].interval_ms, 5000);
+    for (size_t i = 0; i < h->count; i++)
+        cr_assert(!measure_history_is_gap(h, i), "%zu", i);
+    measure_history_destroy(h);
+}
+
+/* Behind a mean there is no sample before its end. */
+Test(history, a_mean_ends_before_the_next_sample)
+{
+    const char *file = scratch_write(
+        "a.history", "# eventspace history 1\n# series: availability of n0\n"
+                     "# unit: share\n# interval: 5000 ms\n"
+                     "3600000,0.5,3600000,3,0,0.5,0.5\n");
+    measure__history_writer *w = writer_open(file);
+
+    check_status(measure__history_add(w, 7199999, 1), PASTSET_EINVAL);
+    check_status(measure__history_add(w, INT64_MAX, 1), PASTSET_EINVAL);
+    check_status(measure__history_add(w, 7200000, 1), 0);
+    measure__history_close(w);
+    measure_history_destroy(history_read(file));
+}
+
+Test(history, a_file_that_is_gone_is_told)
+{
+    const char *file = scratch_file("a.history");
+    measure__history_writer *w = writer_open(file);
+
+    check_status(measure__history_add(w, START_MS, 1), 0);
+    unlink(file);
+    check_status(measure__history_add(w, START_MS + 1, 1), PASTSET_EIO);
+    check_error("has been removed or replaced");
+    measure__history_close(w);
+}
+
+Test(history, a_pipe_is_no_history)
+{
+    const char *file = scratch_file("a.history");
+    measure_history *h;
+
+    mkfifo(file, 0600);
+    check_status(measure_history_read(&h, file), PASTSET_EIO);
+    check_error("is not a file");
 }
 
 /* A limit for files stands for a disk that is full. */

@@ -85,6 +85,7 @@ Test(sensors, series_have_names, .init = scratch_make, .fini = scratch_remove)
     const char *folder = scratch_file("a/b/c"), *place;
     measure_histories *h;
     measure_kind kind;
+    bool changed;
 
     check_status(measure_kind_of(&kind, &place, "latency of n0-n1"), 0);
     cr_assert_eq(kind, MEASURE_LATENCY);
@@ -100,10 +101,19 @@ Test(sensors, series_have_names, .init = scratch_make, .fini = scratch_remove)
                  PASTSET_EINVAL);
     check_status(measure_histories_begin(h, MEASURE_AVAILABILITY, "n0", 5), 0);
     check_status(measure_histories_begin(h, MEASURE_AVAILABILITY, "n0", 5), 0);
-    check_status(measure_histories_add(h, MEASURE_AVAILABILITY, "n0", 7, 0.5),
-                 0);
-    check_status(measure_histories_add(h, MEASURE_LATENCY, "n0", 7, 0.5),
-                 PASTSET_ENOENT);
+    check_status(
+        measure_histories_add(h, MEASURE_AVAILABILITY, "n0", 7, 0.5, &changed),
+        0);
+    cr_assert(!changed);
+    for (int i = 0; i < 3; i++) {
+        check_status(measure_histories_add(h, MEASURE_AVAILABILITY, "n0", 7,
+                                           0.5, &changed),
+                     PASTSET_EINVAL);
+        cr_assert_eq(changed, i == 0);
+    }
+    check_status(
+        measure_histories_add(h, MEASURE_LATENCY, "n0", 7, 0.5, &changed),
+        PASTSET_ENOENT);
     measure_histories_close(h);
     cr_assert_eq(access(scratch_file("a/b/c/availability.n0.history"), R_OK),
                  0);

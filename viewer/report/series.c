@@ -50,14 +50,15 @@ static int values_take(viewer_series *s)
     return 0;
 }
 
+/* Rows of one step only: each value counts as much as the others. */
 static size_t first_of(const measure_history *h, int64_t last_ms)
 {
-    size_t first = h->first_sample < h->count ? h->first_sample : 0;
+    size_t alike = measure_history_alike(h), first = 0;
 
     if (last_ms)
         measure_history_between(h, h->rows[h->count - 1].time_ms - last_ms,
                                 INT64_MAX, &first);
-    return first;
+    return first > alike ? first : alike;
 }
 
 int viewer_series_init(viewer_series *out, const measure_history *h,
@@ -95,4 +96,13 @@ uint64_t viewer_series_samples(const viewer_series *s)
     for (size_t i = s->first; i < s->history->count; i++)
         samples += s->history->rows[i].count;
     return samples;
+}
+
+size_t viewer_series_gaps(const viewer_series *s)
+{
+    size_t gaps = 0;
+
+    for (size_t i = s->first + 1; i < s->history->count; i++)
+        gaps += measure_history_is_gap(s->history, i);
+    return gaps;
 }

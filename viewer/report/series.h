@@ -23,8 +23,9 @@ typedef struct viewer_series {
     predict_forecast next;
 } viewer_series;
 
-/* Of the last `last_ms`; 0: of all samples, or where there are none any more,
- * of all means. Errors: PASTSET_ENOENT (it has no values), PASTSET_ENOMEM. */
+/* Of the last `last_ms` (0: of all) of the last rows that are of one step:
+ * samples, or where there are none any more, means. Errors: PASTSET_ENOENT (it
+ * has no values), PASTSET_ENOMEM. */
 int viewer_series_init(viewer_series *out, const measure_history *history,
                        int64_t last_ms);
 void viewer_series_fini(viewer_series *series);
@@ -32,7 +33,11 @@ void viewer_series_fini(viewer_series *series);
 /* How many samples these values are, those in means too. */
 uint64_t viewer_series_samples(const viewer_series *series);
 
-/* Errors: PASTSET_EIO, PASTSET_ENOMEM. */
+/* And how many gaps are between them. */
+size_t viewer_series_gaps(const viewer_series *series);
+
+/* How each went is drawn of all its rows, not only of these. Errors:
+ * PASTSET_EIO, PASTSET_ENOMEM. */
 int viewer_series_page_print(const viewer_series *series, size_t count,
                              FILE *file);
 

@@ -13,14 +13,13 @@
 #define POINTS 1200
 #define BINS 48
 #define QUANTILES 200
-#define GAP_INTERVALS 3
 
 /* --- as it went --- */
 
 typedef struct point {
     double sum, count; /* the mean is that of all samples */
     double least, most;
-    int64_t begin_ms, end_ms;
+    int64_t begin_ms;
 } point;
 
 static void point_add(point *p, const measure_history_row *row)
@@ -32,24 +31,12 @@ static void point_add(point *p, const measure_history_row *row)
     p->count += row->count;
     p->least = fmin(p->least, row->least);
     p->most = fmax(p->most, row->most);
-    p->end_ms = row->time_ms + row->lasts_ms;
 }
 
 static json_t *point_json(const point *p)
 {
     return json_pack("[I,f,f,f]", (json_int_t)p->begin_ms, p->sum / p->count,
                      p->least, p->most);
-}
-
-/* Nothing was sampled between: there is no line. */
-static bool is_gap(const measure_history *h, const point *p,
-                   const measure_history_row *next)
-{
-    int64_t apart_ms = next->time_ms - p->end_ms;
-    int64_t usual_ms =
-        next->lasts_ms > h->interval_ms ? next->lasts_ms : h->interval_ms;
-
-    return apart_ms > GAP_INTERVALS * usual_ms;
 }
 
 static json_t *points_json(const measure_history *h)
@@ -61,7 +48,7 @@ static json_t *points_json(const measure_history *h)
 
     for (size_t i = 0; i < h->count; i++) {
         const measure_history_row *row = &h->rows[i];
-        bool gap = p.count > 0 && is_gap(h, &p, row);
+        bool gap = measure_history_is_gap(h, i); /* there is no line */
         if (p.count > 0 && (gap || (row->time_ms - begin_ms) / step_ms !=
                                        (p.begin_ms - begin_ms) / step_ms)) {
             json_array_append_new(list, point_json(&p));
@@ -149,8 +136,9 @@ static json_t *series_json(const viewer_series *s, int *err)
         "{s:o,s:o,s:I,s:I,s:I,s:I,s:f,s:f,s:f,s:f,s:f,s:f,s:s}", "series",
         viewer_json_text(h->series), "unit", viewer_json_text(h->unit),
         "samples", (json_int_t)viewer_series_samples(s), "gaps",
-        (json_int_t)h->gaps, "from_ms", (json_int_t)h->rows[s->first].time_ms,
-        "to_ms", (json_int_t)h->rows[h->count - 1].time_ms, "last",
+        (json_int_t)viewer_series_gaps(s), "from_ms",
+        (json_int_t)h->rows[s->first].time_ms, "to_ms",
+        (json_int_t)h->rows[h->count - 1].time_ms, "last",
         h->rows[h->count - 1].value, "mean", s->all.mean, "range", s->all.range,
         "within", predict_coverage(s->all, s->values, s->count), "next",
         s->next.value.mean, "next_range", s->next.value.range, "method",

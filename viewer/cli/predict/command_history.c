@@ -44,6 +44,7 @@ static const struct argp_option history_options[] = {
 typedef struct history_list {
     measure_history **items;
     size_t count;
+    size_t bad; /* files of folders that cannot be read */
 } history_list;
 
 static int file_take(history_list *list, const char *file)
@@ -87,8 +88,10 @@ static int folder_take(history_list *list, const char *folder)
         char *file = NULL;
         if (!err && asprintf(&file, "%s/%s", folder, names[i]->d_name) < 0)
             err = pastset_no_memory("for a name");
-        if (!err)
-            err = file_take(list, file);
+        if (!err && file_take(list, file)) { /* the others are there */
+            cli_fail();
+            list->bad++;
+        }
         free(file);
         free(names[i]);
     }
@@ -199,7 +202,7 @@ static void put_row(printer *p, const viewer_series *s)
                       date_text(text, sizeof(text), h->rows[s->first].time_ms));
     scopes_table_copy(
         p->table, date_text(text, sizeof(text), h->rows[h->count - 1].time_ms));
-    scopes_table_integer(p->table, (int64_t)h->gaps);
+    scopes_table_integer(p->table, (int64_t)viewer_series_gaps(s));
     put_value(p, h->rows[h->count - 1].value);
     put_value(p, s->all.mean);
     put_value(p, s->all.range);
@@ -304,6 +307,9 @@ static int tell(const history_arguments *a)
         err = history_take(&list, a->paths[i]);
     if (!err)
         err = print(&list, a);
+    if (!err && list.bad)
+        err = pastset_fail(PASTSET_EFORMAT, "%zu of the files cannot be read",
+                           list.bad);
     histories_clear(&list);
     return err;
 }

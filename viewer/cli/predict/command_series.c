@@ -81,12 +81,10 @@ static int history_take(cli_series *s, const char *text, size_t bytes,
 {
     measure_history *h;
     int err = measure_history_parse(&h, text, bytes, file);
-    size_t first;
 
     if (err)
         return err;
-    first = h->first_sample < h->count ? h->first_sample : 0;
-    for (size_t i = first; i < h->count && !err; i++)
+    for (size_t i = measure_history_alike(h); i < h->count && !err; i++)
         err = value_keep(s, h->rows[i].value);
     measure_history_destroy(h);
     return err;

@@ -159,7 +159,7 @@ static bool rest(void *context, int64_t ns)
     struct timespec wait = {.tv_sec = ns / 1000000000,
                             .tv_nsec = ns % 1000000000};
 
-    return sigtimedwait(&sink->a->ending, NULL, &wait) < 0;
+    return sigtimedwait(&sink->a->ending, NULL, &wait) < 0 && !sink->ended;
 }
 
 static void take_sample(void *context, measure_kind kind, const char *place,
@@ -234,6 +234,8 @@ static int watch(const watch_arguments *a)
     if (!err)
         err = a->remote ? cli_watch_remote(&sink) : watch_here(&sink);
     cli_watch_sink_fini(&sink);
+    if (!err && sink.failed)
+        err = pastset_fail(PASTSET_EIO, "the last samples could not be kept");
     return err;
 }
 

@@ -3,6 +3,7 @@
 #define VIEWER_COMMAND_WATCH_H
 
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 
 #include "measure/sensors/sampling.h"
@@ -23,6 +24,7 @@ typedef struct watch_sink {
     const watch_arguments *a;
     measure_histories *histories; /* NULL: lines */
     bool failed;                  /* the last sample could not be kept */
+    atomic_bool ended;            /* standard output takes no more */
     bool shows;                   /* a line on the terminal */
     uint64_t samples;
 } watch_sink;

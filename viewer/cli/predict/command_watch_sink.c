@@ -22,18 +22,18 @@ void cli_watch_sink_fini(watch_sink *sink)
     measure_histories_close(sink->histories);
 }
 
-static int sink_put(watch_sink *sink, measure_kind kind, const char *place,
-                    int64_t time_ms, double value)
+/* Standard output that fails once is of no use any more. */
+static int line_put(watch_sink *sink, measure_kind kind, const char *place,
+                    int64_t time_ms, double value, bool *changed)
 {
-    if (sink->histories)
-        return measure_histories_add(sink->histories, kind, place, time_ms,
-                                     value);
+    *changed = false;
     if (printf("%lld,%.9g,%s of %s\n", (long long)time_ms, value,
-               measure_kind_name(kind), place) < 0 ||
-        fflush(stdout) != 0)
-        return pastset_fail(PASTSET_EIO, "standard output: %s",
-                            strerror(errno));
-    return 0;
+               measure_kind_name(kind), place) > 0 &&
+        fflush(stdout) == 0)
+        return 0;
+    *changed = !sink->ended;
+    sink->ended = true;
+    return pastset_fail(PASTSET_EIO, "standard output: %s", strerror(errno));
 }
 
 void cli_watch_say(watch_sink *sink, const char *place, int err)
@@ -49,9 +49,13 @@ void cli_watch_say(watch_sink *sink, const char *place, int err)
 void cli_watch_sink_add(watch_sink *sink, measure_kind kind, const char *place,
                         int64_t time_ms, double value)
 {
-    int err = sink_put(sink, kind, place, time_ms, value);
+    bool changed;
+    int err = sink->histories
+                  ? measure_histories_add(sink->histories, kind, place, time_ms,
+                                          value, &changed)
+                  : line_put(sink, kind, place, time_ms, value, &changed);
 
-    if ((err != 0) != sink->failed)
+    if (changed)
         cli_watch_say(sink, place, err);
     sink->failed = err != 0;
     sink->samples += !err;
