@@ -105,38 +105,6 @@ int measure__threads_running(unsigned *count, int processor)
 
 /* --- the kernel's own numbers --- */
 
-typedef struct ticks {
-    uint64_t all, idle;
-} ticks;
-
-/* A processor's time in /proc/stat: user, nice, system, idle, iowait, irq,
- * softirq, steal; what guests have is in user. Time that was stolen by other
- * machines on this hardware is not idle: we could not have used it. */
-static int read_ticks(ticks *out, int processor)
-{
-    char head[16], line[512];
-    FILE *file = fopen("/proc/stat", "re");
-    bool found = false;
-    *out = (ticks){0, 0};
-    if (!file)
-        return pastset_fail(PASTSET_ENOTSUP, "/proc/stat: %s", strerror(errno));
-    snprintf(head, sizeof(head), processor < 0 ? "cpu " : "cpu%d ", processor);
-    while (!found && fgets(line, sizeof(line), file))
-        found = strncmp(line, head, strlen(head)) == 0;
-    fclose(file);
-    if (!found)
-        return pastset_fail(PASTSET_EINVAL, "there is no processor %d",
-                            processor);
-    char *at = line + strlen(head);
-    for (int i = 0; i < 8; i++) {
-        uint64_t t = strtoull(at, &at, 10);
-        out->all += t;
-        if (i == 3 || i == 4)
-            out->idle += t;
-    }
-    return 0;
-}
-
 static double read_average(void)
 {
     char text[128];
@@ -239,22 +207,23 @@ static int look_for(double *running, int processor, double seconds_s)
 
 int measure_load_now(measure_load *out, int processor, double seconds_s)
 {
-    ticks before, after;
+    measure__stat before, after;
     double all;
     int err;
     *out = (measure_load){0};
     read_processors(out, processor);
     if (!(seconds_s > 0 && seconds_s <= 86400))
         return pastset_fail(PASTSET_EINVAL, "the duration must be above 0");
-    err = read_ticks(&before, processor);
+    err = measure__stat_now(&before, processor);
     if (!err)
         err = look_for(&out->running, processor, seconds_s);
     if (!err)
-        err = read_ticks(&after, processor);
+        err = measure__stat_now(&after, processor);
     if (err)
         return err;
-    all = (double)(after.all - before.all);
-    out->busy = all > 0 ? 1 - (double)(after.idle - before.idle) / all : 0;
+    all = (double)(after.ticks.all - before.ticks.all);
+    out->busy =
+        all > 0 ? 1 - (double)(after.ticks.idle - before.ticks.idle) / all : 0;
     out->average = read_average();
     return 0;
 }

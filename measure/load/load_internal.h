@@ -4,6 +4,8 @@
 #define MEASURE_LOAD_INTERNAL_H
 
 #include <sched.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 #include "predict/models/scheduler_model.h"
@@ -32,6 +34,22 @@ int measure__child_begin(pid_t parent);
 /* Threads that run or are ready on a processor (-1: on any), none of this
  * process. Errors: PASTSET_ENOTSUP. */
 int measure__threads_running(unsigned *count, int processor);
+
+/* Time of a processor, in ticks of the kernel's. What the host of a virtual
+ * machine has stolen is not idle: we could not have used it. */
+typedef struct measure__ticks {
+    uint64_t all, idle, stolen;
+} measure__ticks;
+
+typedef struct measure__stat {
+    uint32_t running;     /* threads that run or are ready, on all processors */
+    measure__ticks ticks; /* of the processor; -1: of all */
+} measure__stat;
+
+/* Of a file like /proc/stat, and of that one now. Errors: PASTSET_EINVAL (no
+ * such processor), PASTSET_ENOTSUP. */
+int measure__stat_read(measure__stat *out, FILE *file, int processor);
+int measure__stat_now(measure__stat *out, int processor);
 
 double measure__cpu_seconds(void); /* of the calling thread */
 double measure__seconds(void);     /* CLOCK_MONOTONIC */

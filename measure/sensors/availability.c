@@ -1,106 +1,19 @@
 /* availability.c - see availability_internal.h. */
 #include "measure/sensors/availability_internal.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "measure/load/load_internal.h"
 #include "pastset/status.h"
 
-#define STAT "/proc/stat"
-#define ROOM_BYTES 65536 /* at first: it grows with the processors */
-
 struct measure__sensor {
-    int fd; /* of /proc/stat */
     int processor;
     uint32_t processors;
-    char *text;
-    size_t room;
     double sum; /* of what was seen since the last time */
     uint32_t looks;
     measure__ticks ticks; /* then */
 };
-
-/* --- /proc/stat --- */
-
-static bool line_find(const char **at, const char *text, const char *key)
-{
-    size_t bytes = strlen(key);
-
-    for (const char *line = text; line; line = strchr(line, '\n')) {
-        line += *line == '\n';
-        if (strncmp(line, key, bytes) == 0 && line[bytes] == ' ') {
-            *at = line + bytes;
-            return true;
-        }
-        if (!*line)
-            break;
-    }
-    return false;
-}
-
-int measure__stat_read(measure__stat *out, const char *text, int processor)
-{
-    char key[16] = "cpu";
-    uint64_t given[8] = {0}; /* user, nice, system, idle, iowait, irq, softirq,
-                                steal */
-    const char *at;
-
-    *out = (measure__stat){0};
-    if (!line_find(&at, text, "procs_running"))
-        return pastset_fail(PASTSET_EFORMAT,
-                            STAT " does not tell how many threads run");
-    out->running = (uint32_t)strtoul(at, NULL, 10);
-    if (processor >= 0)
-        snprintf(key, sizeof(key), "cpu%d", processor);
-    if (!line_find(&at, text, key))
-        return pastset_fail(PASTSET_EINVAL, "there is no processor %d",
-                            processor);
-    for (int i = 0; i < 8; i++) {
-        char *end;
-        given[i] = strtoull(at, &end, 10);
-        out->ticks.all += given[i];
-        at = end;
-    }
-    out->ticks.stolen = given[7];
-    return 0;
-}
-
-static int room_double(measure__sensor *a)
-{
-    char *text = realloc(a->text, a->room * 2);
-
-    if (!text)
-        return pastset_no_memory("for a sensor");
-    a->text = text;
-    a->room *= 2;
-    return 0;
-}
-
-static int stat_now(measure__sensor *a, measure__stat *out)
-{
-    size_t used = 0;
-    ssize_t got = -1;
-    int err = 0;
-
-    if (lseek(a->fd, 0, SEEK_SET) < 0)
-        return pastset_fail(PASTSET_ENOTSUP, STAT ": %s", strerror(errno));
-    while (!err && got != 0) {
-        got = read(a->fd, a->text + used, a->room - 1 - used);
-        if (got < 0 && errno != EINTR)
-            return pastset_fail(PASTSET_ENOTSUP, STAT ": %s", strerror(errno));
-        used += got > 0 ? (size_t)got : 0;
-        if (used + 1 == a->room)
-            err = room_double(a);
-    }
-    a->text[used] = 0;
-    return err ? err : measure__stat_read(out, a->text, a->processor);
-}
 
 /* --- shares --- */
 
@@ -131,25 +44,17 @@ int measure__sensor_open(measure__sensor **out, int processor)
 {
     measure__sensor *a = calloc(1, sizeof(*a));
     measure__stat now;
-    int err = 0;
+    int err;
 
     if (!a)
         return pastset_no_memory("for a sensor");
-    a->processor = processor;
-    a->processors = processors_here(processor);
-    a->room = ROOM_BYTES;
-    a->text = malloc(a->room);
-    a->fd = open(STAT, O_RDONLY | O_CLOEXEC);
-    if (!a->text)
-        err = pastset_no_memory("for a sensor");
-    else if (a->fd < 0)
-        err = pastset_fail(PASTSET_ENOTSUP, STAT ": %s", strerror(errno));
-    else
-        err = stat_now(a, &now);
+    err = measure__stat_now(&now, processor);
     if (err) {
-        measure__sensor_close(a);
+        free(a);
         return err;
     }
+    a->processor = processor;
+    a->processors = processors_here(processor);
     a->ticks = now.ticks;
     *out = a;
     return 0;
@@ -157,25 +62,21 @@ int measure__sensor_open(measure__sensor **out, int processor)
 
 void measure__sensor_close(measure__sensor *a)
 {
-    if (!a)
-        return;
-    if (a->fd >= 0)
-        close(a->fd);
-    free(a->text);
     free(a);
 }
 
 int measure__sensor_look(measure__sensor *a)
 {
     measure__stat now;
-    unsigned others;
+    unsigned others = 0;
     int err;
 
     if (a->processor >= 0) {
         err = measure__threads_running(&others, a->processor);
     } else {
-        err = stat_now(a, &now);
-        others = now.running > 0 ? now.running - 1 : 0; /* but for us */
+        err = measure__stat_now(&now, a->processor);
+        if (!err && now.running > 0)
+            others = now.running - 1; /* but for us */
     }
     if (err)
         return err;
@@ -187,7 +88,7 @@ int measure__sensor_look(measure__sensor *a)
 int measure__sensor_take(measure__sensor *a, double *share)
 {
     measure__stat now;
-    int err = stat_now(a, &now);
+    int err = measure__stat_now(&now, a->processor);
 
     if (err)
         return err;

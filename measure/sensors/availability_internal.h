@@ -15,8 +15,9 @@
 #ifndef MEASURE_AVAILABILITY_INTERNAL_H
 #define MEASURE_AVAILABILITY_INTERNAL_H
 
-#include <stdbool.h>
 #include <stdint.h>
+
+#include "measure/load/load_internal.h"
 
 typedef struct measure__sensor measure__sensor;
 
@@ -31,20 +32,6 @@ int measure__sensor_look(measure__sensor *sensor);
 /* The mean of the looks since the last time. Errors: PASTSET_ENOENT (there was
  * none), PASTSET_ENOTSUP. */
 int measure__sensor_take(measure__sensor *sensor, double *share);
-
-/* --- what /proc/stat says, and what follows from it --- */
-
-typedef struct measure__ticks {
-    uint64_t all, stolen; /* by the host of a virtual machine */
-} measure__ticks;
-
-typedef struct measure__stat {
-    uint32_t running;     /* threads that run or are ready, on all processors */
-    measure__ticks ticks; /* of the processor; -1: of all */
-} measure__stat;
-
-/* Errors: PASTSET_EFORMAT, PASTSET_EINVAL (no such processor). */
-int measure__stat_read(measure__stat *out, const char *text, int processor);
 
 /* The share of one processor that one more thread gets. */
 double measure__availability(uint32_t others, uint32_t processors);

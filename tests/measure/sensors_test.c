@@ -15,25 +15,35 @@ static const char stat_text[] =
     "cpu1 50 10 15 200 25 3 4 30 9 9\n"
     "intr 12 13 14\nctxt 99\nprocs_running 3\nprocs_blocked 0\n";
 
+static int stat_read(measure__stat *out, const char *text, int processor)
+{
+    FILE *file = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
+    int err = measure__stat_read(out, file, processor);
+
+    fclose(file);
+    return err;
+}
+
 Test(sensors, the_kernels_numbers_are_read)
 {
     measure__stat s;
 
-    check_status(measure__stat_read(&s, stat_text, -1), 0);
+    check_status(stat_read(&s, stat_text, -1), 0);
     cr_assert_eq(s.running, 3);
     cr_assert_eq(s.ticks.all, 653);
+    cr_assert_eq(s.ticks.idle, 450);
     cr_assert_eq(s.ticks.stolen, 40);
-    check_status(measure__stat_read(&s, stat_text, 1), 0);
+    check_status(stat_read(&s, stat_text, 1), 0);
     cr_assert_eq(s.ticks.all, 337);
     cr_assert_eq(s.ticks.stolen, 30);
-    check_status(measure__stat_read(&s, stat_text, 2), PASTSET_EINVAL);
+    check_status(stat_read(&s, stat_text, 2), PASTSET_EINVAL);
     check_error("there is no processor 2");
-    check_status(measure__stat_read(&s, "cpu  1 2 3\n", -1), PASTSET_EFORMAT);
+    check_status(stat_read(&s, "cpu  1 2 3\n", -1), PASTSET_ENOTSUP);
 }
 
 Test(sensors, shares_are_equal)
 {
-    measure__ticks from = {1000, 50}, to = {1500, 150};
+    measure__ticks from = {1000, 0, 50}, to = {1500, 0, 150};
 
     cr_assert_float_eq(measure__availability(0, 1), 1, 1e-12);
     cr_assert_float_eq(measure__availability(1, 1), 0.5, 1e-12);

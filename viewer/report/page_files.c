@@ -31,6 +31,8 @@ TAKE_IN("scripts",
 /* clang-format on */
 TAKE_IN("d3", FILE_AT(PAGE_D3));
 TAKE_IN("scheme", PAGE("scheme.js"));
+TAKE_IN("head", PAGE("head.html"));
+TAKE_IN("colours", PAGE("colours.html"));
 TAKE_IN("pair_html", PAGE("pair.html"));
 TAKE_IN("pair_css", PAGE("pair.css"));
 TAKE_IN("pair_script", PAGE("pair.js"));
@@ -48,6 +50,8 @@ TAKEN_IN(css);
 TAKEN_IN(scripts);
 TAKEN_IN(d3);
 TAKEN_IN(scheme);
+TAKEN_IN(head);
+TAKEN_IN(colours);
 TAKEN_IN(pair_html);
 TAKEN_IN(pair_css);
 TAKEN_IN(pair_script);

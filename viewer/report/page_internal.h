@@ -17,8 +17,10 @@ typedef struct viewer_page_file {
 
 extern const viewer_page_file viewer__page_html, viewer__page_css;
 extern const viewer_page_file viewer__page_d3;
-/* The script of its head. */
-extern const viewer_page_file viewer__page_scheme;
+/* What all pages have: their head, the script in it, and by what one chooses
+ * light or dark. */
+extern const viewer_page_file viewer__page_head, viewer__page_scheme;
+extern const viewer_page_file viewer__page_colours;
 
 /* The scripts of the page, one behind the other. */
 extern const viewer_page_file viewer__page_scripts;
@@ -33,9 +35,10 @@ extern const viewer_page_file viewer__page_series_script;
 
 /* --- putting them together --- */
 
-/* Puts what {{name}} stands for; an error ends the page. */
+/* Puts what {{name}} stands for; an error ends the page. What all pages have is
+ * put without it: nonce, head, style, scheme, colours, d3. */
 typedef int viewer__page_part(void *context, const char *name, size_t bytes);
-int viewer__page_put(FILE *file, viewer_page_file html,
+int viewer__page_put(FILE *file, viewer_page_file html, const char *nonce,
                      viewer__page_part *put_part, void *context);
 /* Is a name this one? */
 bool viewer__page_is(const char *name, size_t bytes, const char *what);

@@ -82,7 +82,43 @@ bool viewer__page_is(const char *name, size_t bytes, const char *what)
     return bytes == strlen(what) && memcmp(name, what, bytes) == 0;
 }
 
-int viewer__page_put(FILE *file, viewer_page_file html,
+/* Of what all pages have: the file, or NULL. */
+static const viewer_page_file *common(const char *name, size_t bytes)
+{
+    static const struct {
+        const char *name;
+        const viewer_page_file *file;
+    } files[] = {{"head", &viewer__page_head},
+                 {"style", &viewer__page_css},
+                 {"scheme", &viewer__page_scheme},
+                 {"colours", &viewer__page_colours},
+                 {"d3", &viewer__page_d3}};
+
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        if (viewer__page_is(name, bytes, files[i].name))
+            return files[i].file;
+    return NULL;
+}
+
+/* The head has parts, too; scripts and styles have none. */
+static int put_one(FILE *file, const char *name, size_t bytes,
+                   const char *nonce, viewer__page_part *put_part,
+                   void *context)
+{
+    const viewer_page_file *part = common(name, bytes);
+
+    if (viewer__page_is(name, bytes, "nonce"))
+        fputs(nonce, file);
+    else if (part == &viewer__page_head)
+        return viewer__page_put(file, *part, nonce, put_part, context);
+    else if (part)
+        viewer__page_file_text(file, *part);
+    else
+        return put_part(context, name, bytes);
+    return 0;
+}
+
+int viewer__page_put(FILE *file, viewer_page_file html, const char *nonce,
                      viewer__page_part *put_part, void *context)
 {
     const char *at = html.begin, *end = html.end;
@@ -95,7 +131,8 @@ int viewer__page_put(FILE *file, viewer_page_file html,
         if (!close)
             break;
         fwrite(at, 1, (size_t)(open - at), file);
-        err = put_part(context, open + 2, (size_t)(close - open - 2));
+        err = put_one(file, open + 2, (size_t)(close - open - 2), nonce,
+                      put_part, context);
         at = close + 2;
     }
     fwrite(at, 1, (size_t)(end - at), file);

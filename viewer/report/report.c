@@ -128,16 +128,8 @@ static int put_part(void *context, const char *name, size_t bytes)
 
     if (viewer__page_is(name, bytes, "title"))
         put_title(p);
-    else if (viewer__page_is(name, bytes, "nonce"))
-        fputs(p->nonce, p->file);
     else if (viewer__page_is(name, bytes, "base"))
         fputs(p->in_frame ? "<base href=\"about:srcdoc\">" : "", p->file);
-    else if (viewer__page_is(name, bytes, "style"))
-        viewer__page_file_text(p->file, viewer__page_css);
-    else if (viewer__page_is(name, bytes, "d3"))
-        viewer__page_file_text(p->file, viewer__page_d3);
-    else if (viewer__page_is(name, bytes, "scheme"))
-        viewer__page_file_text(p->file, viewer__page_scheme);
     else if (viewer__page_is(name, bytes, "script"))
         viewer__page_file_text(p->file, viewer__page_scripts);
     else if (viewer__page_is(name, bytes, "map"))
@@ -151,7 +143,7 @@ static int put_part(void *context, const char *name, size_t bytes)
 
 static int put_page(page *p)
 {
-    return viewer__page_put(p->file, viewer__page_html, put_part, p);
+    return viewer__page_put(p->file, viewer__page_html, p->nonce, put_part, p);
 }
 
 static int make_view(scopes_table **out, const scopes_snapshot *snapshot,

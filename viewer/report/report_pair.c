@@ -368,14 +368,8 @@ static int put_part(void *context, const char *name, size_t bytes)
         put_name(p, 0);
         fputs(" and ", p->file);
         put_name(p, 1);
-    } else if (viewer__page_is(name, bytes, "nonce"))
-        fputs(p->nonce, p->file);
-    else if (viewer__page_is(name, bytes, "style"))
-        viewer__page_file_text(p->file, viewer__page_css);
-    else if (viewer__page_is(name, bytes, "pair-style"))
+    } else if (viewer__page_is(name, bytes, "pair-style"))
         viewer__page_file_text(p->file, viewer__page_pair_css);
-    else if (viewer__page_is(name, bytes, "scheme"))
-        viewer__page_file_text(p->file, viewer__page_scheme);
     else if (viewer__page_is(name, bytes, "script"))
         viewer__page_file_text(p->file, viewer__page_pair_script);
     else if (viewer__page_is(name, bytes, "says"))
@@ -405,8 +399,9 @@ static int write_page(pair *p, const char *file)
     if (err)
         return err;
     p->file = viewer_output_file(output);
-    return viewer_output_end(
-        output, viewer__page_put(p->file, viewer__page_pair_html, put_part, p));
+    return viewer_output_end(output,
+                             viewer__page_put(p->file, viewer__page_pair_html,
+                                              p->nonce, put_part, p));
 }
 
 static int check_events(const pair *p)

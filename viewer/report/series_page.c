@@ -178,16 +178,10 @@ static int put_part(void *context, const char *name, size_t bytes)
 {
     page *p = context;
 
-    if (viewer__page_is(name, bytes, "nonce"))
-        fputs(p->nonce, p->file);
-    else if (viewer__page_is(name, bytes, "style"))
-        viewer__page_file_text(p->file, viewer__page_css);
+    if (viewer__page_is(name, bytes, "title"))
+        fputs("What was sampled", p->file);
     else if (viewer__page_is(name, bytes, "series-style"))
         viewer__page_file_text(p->file, viewer__page_series_css);
-    else if (viewer__page_is(name, bytes, "scheme"))
-        viewer__page_file_text(p->file, viewer__page_scheme);
-    else if (viewer__page_is(name, bytes, "d3"))
-        viewer__page_file_text(p->file, viewer__page_d3);
     else if (viewer__page_is(name, bytes, "script"))
         viewer__page_file_text(p->file, viewer__page_series_script);
     else if (viewer__page_is(name, bytes, "data"))
@@ -202,5 +196,6 @@ int viewer_series_page_print(const viewer_series *series, size_t count,
     int err = viewer__page_nonce(p.nonce);
 
     return err ? err
-               : viewer__page_put(file, viewer__page_series_html, put_part, &p);
+               : viewer__page_put(file, viewer__page_series_html, p.nonce,
+                                  put_part, &p);
 }
