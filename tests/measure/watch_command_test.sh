@@ -59,6 +59,12 @@ check "the link is sampled" until_there says '^1[0-9]*,[0-9]' \
 check "it answers once it listens" kill -0 "$listener"
 
 # --- what is refused ---
+check "a port that is taken" refused 1 "127.0.0.1:$port" \
+    watch -o other --samples 1 --listen "127.0.0.1:$port"
+check "no address of a link" refused 2 "nohost" \
+    watch -o other --measure-link n1=nohost
+into_full() { watch --lines >/dev/full; }
+check "an output that takes nothing" refused 1 "standard output" into_full
 check "nobody else writes" refused 1 "being written by another process" \
     watch -o here
 kill "$watcher"

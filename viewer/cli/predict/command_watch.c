@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include "measure/links/links.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "paths/net/address.h"
 #include "viewer/cli/command.h"
 
 enum {
@@ -72,6 +74,7 @@ static const struct argp_option watch_options[] = {
 static void take_link(watch_arguments *a, char *text, struct argp_state *state)
 {
     char *address = strchr(text, '=');
+    paths_address parsed;
     measure_sampling_link *links =
         pastset_array_grow(a->links, a->o.link_count, sizeof(*links));
 
@@ -83,6 +86,9 @@ static void take_link(watch_arguments *a, char *text, struct argp_state *state)
     if (!links)
         argp_failure(state, COMMAND_FAILED, 0, "out of memory");
     *address++ = 0;
+    if (paths_address_parse(&parsed, address))
+        argp_error(state, "--measure-link=%s=%s: %s", text, address,
+                   pastset_error());
     a->links = links;
     links[a->o.link_count++] = (measure_sampling_link){text, address};
     a->o.links = links;
@@ -173,26 +179,77 @@ static void take_change(void *context, const char *place, int err)
     cli_watch_say(context, place, err);
 }
 
+/* Who answers others, in a thread that ends with this process. */
+typedef struct answerer {
+    char address[PATHS_ADDRESS_TEXT + 16]; /* with its port */
+    sem_t begun;                           /* it listens, or has failed */
+    bool listens;
+    int err;
+    char why[1024];
+} answerer;
+
+static void tell_listening(void *context, const char *address)
+{
+    answerer *a = context;
+
+    (void)address;
+    a->listens = true;
+    sem_post(&a->begun);
+}
+
 static void *answer(void *context)
 {
-    const char *address = context;
+    answerer *a = context;
 
-    if (measure_link_serve(address, 0, -1, NULL, NULL))
-        fprintf(stderr, "eventspace: nobody is answered at %s: %s\n", address,
-                pastset_error());
+    a->err = measure_link_serve(a->address, 0, -1, tell_listening, a);
+    snprintf(a->why, sizeof(a->why), "%s", pastset_error());
+    if (a->listens)
+        fprintf(stderr, "eventspace: nobody is answered any more: %s\n",
+                a->why);
+    else
+        sem_post(&a->begun);
     return NULL;
 }
 
-/* It ends with this process. */
+/* "::1" has none, "[::1]:7000" has one. */
+static bool has_port(const char *text)
+{
+    const char *at = strrchr(text, ':');
+
+    return at && (at == strchr(text, ':') || at[-1] == ']');
+}
+
+/* The port where it has none is that of those who measure. */
+static int address_take(answerer *a, const char *text)
+{
+    paths_address address;
+    int err = paths_address_parse(&address, text);
+
+    if (err)
+        return err;
+    snprintf(a->address, sizeof(a->address), "%s", text);
+    if (!has_port(text))
+        snprintf(a->address, sizeof(a->address),
+                 strchr(text, ':') && *text != '[' ? "[%s]:%d" : "%s:%d", text,
+                 MEASURE_LINK_PORT);
+    return 0;
+}
+
 static int answer_begin(const char *address)
 {
+    static answerer a; /* the thread has it for as long as it lives */
     pthread_t thread;
 
-    if (pthread_create(&thread, NULL, answer, (void *)(uintptr_t)address) != 0)
+    if (address_take(&a, address))
+        return PASTSET_EINVAL;
+    sem_init(&a.begun, 0, 0);
+    if (pthread_create(&thread, NULL, answer, &a) != 0)
         return pastset_fail(PASTSET_ELIMIT,
                             "no thread to answer others can be started");
     pthread_detach(thread);
-    return 0;
+    while (sem_wait(&a.begun) != 0)
+        ;
+    return a.listens ? 0 : pastset_fail(a.err, "%s", a.why);
 }
 
 /* All that is going to be written, so that what cannot be is told now. */
