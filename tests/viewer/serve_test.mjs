@@ -8,7 +8,8 @@
 import http from 'node:http';
 import net from 'node:net';
 import assert from 'node:assert/strict';
-import {readFileSync, readdirSync, rmSync} from 'node:fs';
+import {copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {join} from 'node:path';
 import {beginRun, command, output, serve, start, until} from './serve_run.mjs';
 
 /* --- asking --- */
@@ -341,6 +342,17 @@ await until('it has ended', () => {
     return true;
   }
 });
+
+/* A report of a run of which no process has begun is not the last one. */
+mkdirSync('LATE');
+copyFileSync('RUN/pathmap.dot', 'LATE/pathmap.dot');
+const late = await serve('LATE', '--interval=50ms');
+assert.match((await behind(late, 'report')).text, /"began":"no process has started"/);
+for (const name of readdirSync('RUN').filter((file) => file !== 'pathmap.dot'))
+  cpSync(join('RUN', name), join('LATE', name), {recursive: true});
+await until('its processes are in the report', async () =>
+  !(await behind(late, 'report')).text.includes('"began":"no process has started"'));
+await late.stop();
 
 /* What was there when it was opened can be looked at, also when it is removed. */
 const third = await serve('RUN');

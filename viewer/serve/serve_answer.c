@@ -79,6 +79,16 @@ static int make_report(const making *m, bool *has_map)
                                m->file);
 }
 
+/* Where a process has told nothing yet, all is still to come: so it is when a
+ * run has just taken the place of another one. */
+static bool is_over(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
+        if (!eventspace_run_process_at(run, i)->has_meta)
+            return false;
+    return !viewer_is_running(run);
+}
+
 static int make(making *m, bool *over)
 {
     bool has_map = true;
@@ -88,7 +98,7 @@ static int make(making *m, bool *over)
         return err;
     /* Before it is read: then it was all there. What could not be read, or
      * drawn, may be the next time. */
-    *over = !viewer_is_running(m->opened);
+    *over = is_over(m->opened);
     err = m->asked->kind == VIEWER__ASKED_REPORT ? make_report(m, &has_map)
                                                  : make_view(m);
     *over = *over && has_map && eventspace_run_damaged(m->opened) == 0;
