@@ -207,23 +207,22 @@ static int look_for(double *running, int processor, double seconds_s)
 
 int measure_load_now(measure_load *out, int processor, double seconds_s)
 {
-    measure__stat before, after;
+    measure__ticks before, after;
     double all;
     int err;
     *out = (measure_load){0};
     read_processors(out, processor);
     if (!(seconds_s > 0 && seconds_s <= 86400))
         return pastset_fail(PASTSET_EINVAL, "the duration must be above 0");
-    err = measure__stat_now(&before, processor);
+    err = measure__ticks_now(&before, processor);
     if (!err)
         err = look_for(&out->running, processor, seconds_s);
     if (!err)
-        err = measure__stat_now(&after, processor);
+        err = measure__ticks_now(&after, processor);
     if (err)
         return err;
-    all = (double)(after.ticks.all - before.ticks.all);
-    out->busy =
-        all > 0 ? 1 - (double)(after.ticks.idle - before.ticks.idle) / all : 0;
+    all = (double)(after.all - before.all);
+    out->busy = all > 0 ? 1 - (double)(after.idle - before.idle) / all : 0;
     out->average = read_average();
     return 0;
 }

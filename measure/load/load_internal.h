@@ -41,15 +41,14 @@ typedef struct measure__ticks {
     uint64_t all, idle, stolen;
 } measure__ticks;
 
-typedef struct measure__stat {
-    uint32_t running;     /* threads that run or are ready, on all processors */
-    measure__ticks ticks; /* of the processor; -1: of all */
-} measure__stat;
-
-/* Of a file like /proc/stat, and of that one now. Errors: PASTSET_EINVAL (no
- * such processor), PASTSET_ENOTSUP. */
-int measure__stat_read(measure__stat *out, FILE *file, int processor);
-int measure__stat_now(measure__stat *out, int processor);
+/* Of a processor (-1: of all), from a file like /proc/stat, and from that one
+ * now. Errors: PASTSET_EINVAL (no such processor), PASTSET_ENOTSUP. */
+int measure__ticks_read(measure__ticks *out, FILE *file, int processor);
+int measure__ticks_now(measure__ticks *out, int processor);
+/* Threads that run or are ready on all processors, from a text like
+ * /proc/loadavg, and now. Errors: PASTSET_ENOTSUP. */
+int measure__running_read(unsigned *out, const char *text);
+int measure__running_now(unsigned *out);
 
 double measure__cpu_seconds(void); /* of the calling thread */
 double measure__seconds(void);     /* CLOCK_MONOTONIC */

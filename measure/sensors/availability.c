@@ -43,19 +43,19 @@ static uint32_t processors_here(int processor)
 int measure__sensor_open(measure__sensor **out, int processor)
 {
     measure__sensor *a = calloc(1, sizeof(*a));
-    measure__stat now;
+    measure__ticks now;
     int err;
 
     if (!a)
         return pastset_no_memory("for a sensor");
-    err = measure__stat_now(&now, processor);
+    err = measure__ticks_now(&now, processor);
     if (err) {
         free(a);
         return err;
     }
     a->processor = processor;
     a->processors = processors_here(processor);
-    a->ticks = now.ticks;
+    a->ticks = now;
     *out = a;
     return 0;
 }
@@ -67,17 +67,13 @@ void measure__sensor_close(measure__sensor *a)
 
 int measure__sensor_look(measure__sensor *a)
 {
-    measure__stat now;
     unsigned others = 0;
-    int err;
+    int err = a->processor >= 0
+                  ? measure__threads_running(&others, a->processor)
+                  : measure__running_now(&others);
 
-    if (a->processor >= 0) {
-        err = measure__threads_running(&others, a->processor);
-    } else {
-        err = measure__stat_now(&now, a->processor);
-        if (!err && now.running > 0)
-            others = now.running - 1; /* but for us */
-    }
+    if (!err && a->processor < 0 && others > 0)
+        others--; /* but for us */
     if (err)
         return err;
     a->sum += measure__availability(others, a->processors);
@@ -87,18 +83,17 @@ int measure__sensor_look(measure__sensor *a)
 
 int measure__sensor_take(measure__sensor *a, double *share)
 {
-    measure__stat now;
-    int err = measure__stat_now(&now, a->processor);
+    measure__ticks now;
+    int err = measure__ticks_now(&now, a->processor);
 
     if (err)
         return err;
     if (a->looks == 0)
         return pastset_fail(PASTSET_ENOENT,
                             "nothing has been seen of the processors yet");
-    *share =
-        a->sum / a->looks * measure__availability_left(a->ticks, now.ticks);
+    *share = a->sum / a->looks * measure__availability_left(a->ticks, now);
     a->sum = 0;
     a->looks = 0;
-    a->ticks = now.ticks;
+    a->ticks = now;
     return 0;
 }

@@ -7,8 +7,9 @@
  * value is the mean of many looks, at times that do not keep step with
  * anything. What the host of a virtual machine took away is taken off.
  *
- * A look costs some 20 us where all processors are looked at: the kernel has
- * the number. For one processor all threads of the machine are gone through.
+ * A look costs some microseconds where all processors are looked at: the kernel
+ * has the number. For one processor all threads of the machine are gone
+ * through.
  *
  * Threads:   one thread per sensor.
  * Ownership: open gives, close takes back. */

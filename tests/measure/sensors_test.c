@@ -15,10 +15,10 @@ static const char stat_text[] =
     "cpu1 50 10 15 200 25 3 4 30 9 9\n"
     "intr 12 13 14\nctxt 99\nprocs_running 3\nprocs_blocked 0\n";
 
-static int stat_read(measure__stat *out, const char *text, int processor)
+static int ticks_read(measure__ticks *out, int processor)
 {
-    FILE *file = fmemopen((char *)(uintptr_t)text, strlen(text), "r");
-    int err = measure__stat_read(out, file, processor);
+    FILE *file = fmemopen((char *)(uintptr_t)stat_text, strlen(stat_text), "r");
+    int err = measure__ticks_read(out, file, processor);
 
     fclose(file);
     return err;
@@ -26,19 +26,22 @@ static int stat_read(measure__stat *out, const char *text, int processor)
 
 Test(sensors, the_kernels_numbers_are_read)
 {
-    measure__stat s;
+    measure__ticks t;
+    unsigned running = 0;
 
-    check_status(stat_read(&s, stat_text, -1), 0);
-    cr_assert_eq(s.running, 3);
-    cr_assert_eq(s.ticks.all, 653);
-    cr_assert_eq(s.ticks.idle, 450);
-    cr_assert_eq(s.ticks.stolen, 40);
-    check_status(stat_read(&s, stat_text, 1), 0);
-    cr_assert_eq(s.ticks.all, 337);
-    cr_assert_eq(s.ticks.stolen, 30);
-    check_status(stat_read(&s, stat_text, 2), PASTSET_EINVAL);
+    check_status(ticks_read(&t, -1), 0);
+    cr_assert_eq(t.all, 653);
+    cr_assert_eq(t.idle, 450);
+    cr_assert_eq(t.stolen, 40);
+    check_status(ticks_read(&t, 1), 0);
+    cr_assert_eq(t.all, 337);
+    cr_assert_eq(t.stolen, 30);
+    check_status(ticks_read(&t, 2), PASTSET_EINVAL);
     check_error("there is no processor 2");
-    check_status(stat_read(&s, "cpu  1 2 3\n", -1), PASTSET_ENOTSUP);
+    check_status(measure__running_read(&running, "0.20 0.18 0.12 3/803 11206"),
+                 0);
+    cr_assert_eq(running, 3);
+    check_status(measure__running_read(&running, "0.20 0.18"), PASTSET_ENOTSUP);
 }
 
 Test(sensors, shares_are_equal)

@@ -142,10 +142,10 @@ exec >&-
 while :; do sleep 1; done
 E
 "$eventspace" watch --cluster cluster.dot -o deaf \
-    --remote "exec sh $folder/deaf.sh {machine}" 2>err &
+    --remote "exec sh $folder/deaf.sh {machine}" 2>deaf_err &
 watcher=$!
 check "who has closed its output is started again" until_there says \
-    "m1: its command has ended" err
+    "m1: its command has ended" deaf_err
 kill "$watcher"
 wait "$watcher"
 check "a deaf command holds nobody up" test $? -eq 0

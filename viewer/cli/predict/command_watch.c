@@ -50,7 +50,7 @@ static const struct argp_option watch_options[] = {
     {"link-interval", KEY_LINK_INTERVAL, "TIME", 0,
      "Sample each link every TIME (default 10s)", 0},
     {"bytes", KEY_BYTES, "BYTES", 0,
-     "Size of the messages by which bandwidth is measured (default 256Ki)", 0},
+     "Size of the messages by which bandwidth is measured (default 128Ki)", 0},
     {"listen", KEY_LISTEN, "ADDRESS:PORT", 0,
      "Answer others that sample the link to this machine", 0},
     {"samples", KEY_SAMPLES, "N", 0,
@@ -314,7 +314,7 @@ int cli_watch(int argc, char **argv)
         .o = {.processor = -1,
               .interval_ns = 5000000000,
               .link_interval_ns = 10000000000,
-              .bytes = 256 << 10},
+              .bytes = 128 << 10},
     };
     char here[256];
     int err;
