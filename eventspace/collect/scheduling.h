@@ -12,6 +12,10 @@
  *   unknown  from `start` to `end` nothing is known: the kernel's ring was
  *            full, its files could not be read, or the disk was full
  *   ended    it ended
+ *   sum      from `start` to `end` it was off the processor for so long in all,
+ *            by so many switches; when is not known. Threads of programs that
+ *            are recorded as they are have it instead of `off`: one of no time
+ *            when they begin, and one when they end
  *
  * Where the kernel tells of context switches (perf_event_open; sysctl
  * kernel.perf_event_paranoid of 2 or less), a time that a thread was runnable
@@ -49,17 +53,19 @@ typedef enum eventspace_scheduling_kind {
     EVENTSPACE_THREAD_OFF,
     EVENTSPACE_THREAD_UNKNOWN,
     EVENTSPACE_THREAD_ENDED,
+    EVENTSPACE_THREAD_SUM,
     EVENTSPACE_THREAD_KINDS
 } eventspace_scheduling_kind;
 
 typedef struct eventspace_scheduling {
     uint64_t start, end;         /* ticks of the process, as in trace.h */
-    uint64_t runnable, sleeping; /* ticks of these; of `off` */
+    uint64_t runnable, sleeping; /* ticks of these; of `off`
+                                    and `sum` */
     uint64_t operations;         /* of `ended`: how many the thread began */
     uint32_t thread;             /* its number */
     uint32_t kind;
-    uint32_t preemptions, sleeps; /* how many times `off` puts together; both 0:
-                                     it is a sample */
+    uint32_t preemptions, sleeps; /* how many times `off` or `sum` puts
+                                     together; both 0: it is a sample */
 } eventspace_scheduling;
 
 _Static_assert(sizeof(eventspace_scheduling) == 56, "as its type says");

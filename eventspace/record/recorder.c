@@ -444,6 +444,19 @@ int eventspace_recorder_thread(eventspace_recorded_thread **out,
     return err;
 }
 
+void eventspace_recorder_thread_off(eventspace_recorded_thread *t,
+                                    const eventspace_scheduling *sum)
+{
+    eventspace_recorder *r = t->recorder;
+    eventspace_scheduling tuple = *sum;
+
+    tuple.thread = t->number;
+    tuple.kind = EVENTSPACE_THREAD_SUM;
+    pthread_mutex_lock(&r->lock);
+    (void)pastset_write(r->life, &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
+    pthread_mutex_unlock(&r->lock);
+}
+
 void eventspace_recorder_thread_end(eventspace_recorded_thread *t, uint64_t end)
 {
     eventspace_recorder *r = t->recorder;

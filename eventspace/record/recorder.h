@@ -30,6 +30,7 @@
 #include <stdbool.h>
 
 #include "eventspace/collect/message.h"
+#include "eventspace/collect/scheduling.h"
 #include "eventspace/collect/trace.h"
 #include "eventspace/define/definition.h"
 #include "pastset/append.h"
@@ -110,6 +111,10 @@ typedef struct eventspace_recorded_thread {
 int eventspace_recorder_thread(eventspace_recorded_thread **out,
                                eventspace_recorder *recorder, const char *name,
                                uint64_t begin);
+/* From `start` to `end` it was off the processor for so long, by so many
+ * switches; its number and kind are filled in. */
+void eventspace_recorder_thread_off(eventspace_recorded_thread *thread,
+                                    const eventspace_scheduling *sum);
 /* It ends, at `end` ticks, and records nothing any more. */
 void eventspace_recorder_thread_end(eventspace_recorded_thread *thread,
                                     uint64_t end);

@@ -54,29 +54,40 @@ static int64_t part_ns(int64_t ns, uint64_t ticks, uint64_t all,
     return part < (double)left_ns ? (int64_t)part : left_ns;
 }
 
-static int add_off(reading *r, const eventspace_scheduling *tuple)
+/* False: it is damaged. */
+static bool off_of(scopes_off *off, const reading *r,
+                   const eventspace_scheduling *tuple)
 {
     uint64_t ticks = tuple->end - tuple->start;
-    scopes_off off = {
+    int64_t all_ns;
+
+    *off = (scopes_off){
         .start_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start),
         .end_ns = scopes_clocks_ns(r->clocks, r->process, tuple->end),
         .preemptions = tuple->preemptions,
         .sleeps = tuple->sleeps,
         .unknown = tuple->kind == EVENTSPACE_THREAD_UNKNOWN};
-    int64_t all_ns;
+    if (tuple->end <= tuple->start || off->end_ns <= off->start_ns ||
+        tuple->runnable > ticks || tuple->sleeping > ticks - tuple->runnable)
+        return false;
+    all_ns = off->end_ns - off->start_ns;
+    off->runnable_ns = part_ns(all_ns, tuple->runnable, ticks, all_ns);
+    off->sleeping_ns =
+        part_ns(all_ns, tuple->sleeping, ticks, all_ns - off->runnable_ns);
+    return true;
+}
+
+static int add_off(reading *r, const eventspace_scheduling *tuple)
+{
+    scopes_off off;
     found *more;
 
-    if (tuple->end <= tuple->start || off.end_ns <= off.start_ns ||
-        tuple->runnable > ticks || tuple->sleeping > ticks - tuple->runnable)
+    if (!off_of(&off, r, tuple))
         return 0;
     more = pastset_array_grow(r->all, r->count, sizeof(*more));
     if (!more)
         return no_memory();
     r->all = more;
-    all_ns = off.end_ns - off.start_ns;
-    off.runnable_ns = part_ns(all_ns, tuple->runnable, ticks, all_ns);
-    off.sleeping_ns =
-        part_ns(all_ns, tuple->sleeping, ticks, all_ns - off.runnable_ns);
     r->all[r->count++] = (found){tuple->thread, off};
     return 0;
 }
@@ -98,6 +109,11 @@ static int add(reading *r, const eventspace_scheduling *tuple)
         life->has_ended = true;
         life->end_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start);
         life->operations = tuple->operations;
+        return 0;
+    case EVENTSPACE_THREAD_SUM:
+        life->is_summed = true;
+        if (!off_of(&life->sum, r, tuple))
+            life->sum = (scopes_off){0};
         return 0;
     default:
         return add_off(r, tuple);

@@ -32,6 +32,9 @@ typedef struct scopes_thread_life {
     bool has_begun, has_ended;
     int64_t begin_ns, end_ns;
     uint64_t operations;    /* begun, when it had ended */
+    bool is_summed;         /* there are no `offs`, but how long it was off in
+                               all: */
+    scopes_off sum;         /* not known while `end_ns` is 0 */
     const scopes_off *offs; /* by time; they do not overlap */
     size_t off_count;
 } scopes_thread_life;

@@ -61,12 +61,23 @@ static void leave_out_small(scopes__losses *l)
     l->count = count;
 }
 
+/* Which of them gains more is not known. */
+static bool are_equal(const scopes__loss *a, const scopes__loss *b)
+{
+    return a->gain_ns >= b->low_ns && a->gain_ns <= b->high_ns &&
+           b->gain_ns >= a->low_ns && b->gain_ns <= a->high_ns;
+}
+
+/* Of equals, what says whose time that was comes before what is everybody's. */
 static bool is_before(const scopes__loss *a, const scopes__loss *b)
 {
     double most = (double)(a->gain_ns > b->gain_ns ? a->gain_ns : b->gain_ns);
+    bool is_general = a->kind == SCOPES__TRANSFER;
 
     if (a->is_replayed != b->is_replayed)
         return a->is_replayed;
+    if (is_general != (b->kind == SCOPES__TRANSFER) && are_equal(a, b))
+        return !is_general;
     if ((double)llabs(a->gain_ns - b->gain_ns) > NEAR * most)
         return a->gain_ns > b->gain_ns;
     return a->waiting_ns > b->waiting_ns;

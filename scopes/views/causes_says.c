@@ -284,7 +284,7 @@ static void say_transfer(wording *to)
     char call[SCOPES__SAYS_BYTES], share[SCOPES_SAY_BYTES];
     const scopes__loss *loss = to->loss;
 
-    say(to, "Operations take time on their ways, without waiting");
+    say(to, "Communication itself takes time, apart from waiting for others");
     if (loss->operation != SCOPES_MISSING && loss->waiting_ns > 0)
         say(to, ", %s of it in `%s`",
             scopes_say_share(fmin(loss->most_ns / loss->waiting_ns, 1), share),

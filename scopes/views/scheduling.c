@@ -8,8 +8,10 @@
  * many voluntary switches; and the longest time without a processor that it
  * wanted. The time from being woken until it runs counts as sleeping.
  * `unknown_ns` is the time of which nothing is known. `recorded` says how: by
- * context switches, which is exact, or by samples, which know no numbers and no
- * longest ones. Threads of which nothing was recorded have no row.
+ * context switches, which is exact; by samples, which know no numbers and no
+ * longest ones; or as a sum of which it is not known when that was, once a rank
+ * of MPI has ended, until which the cells are blank. Threads of which nothing
+ * was recorded have no row.
  *
  * With `each`, a row is a time off the processor; short ones that lie close
  * together are one row. */
@@ -44,12 +46,29 @@ static const scopes_column each_columns[] = {
 typedef struct sums {
     int64_t runnable_ns, sleeping_ns, unknown_ns, longest_ns;
     int64_t preemptions, sleeps;
-    bool any, sampled;
+    bool any, sampled, summed;
 } sums;
 
 static bool is_sample(const scopes_off *off)
 {
     return !off->unknown && off->preemptions == 0 && off->sleeps == 0;
+}
+
+/* How long it was off the processor at a time is not known. */
+static sums summed(const scopes_off *sum)
+{
+    if (sum->end_ns == 0)
+        return (sums){.runnable_ns = SCOPES_BLANK,
+                      .sleeping_ns = SCOPES_BLANK,
+                      .preemptions = SCOPES_BLANK,
+                      .sleeps = SCOPES_BLANK,
+                      .longest_ns = SCOPES_BLANK};
+    return (sums){.runnable_ns = sum->runnable_ns,
+                  .sleeping_ns = sum->sleeping_ns,
+                  .preemptions = sum->preemptions,
+                  .sleeps = sum->sleeps,
+                  .longest_ns = SCOPES_BLANK,
+                  .summed = true};
 }
 
 static sums add_up(const scopes_thread_life *life)
@@ -106,7 +125,7 @@ static void add_thread(scopes_table *out, const scopes_view_input *view_input,
                        uint32_t thread)
 {
     const scopes_thread_life *life = &view_input->scheduling->threads[thread];
-    sums s = add_up(life);
+    sums s = life->is_summed ? summed(&life->sum) : add_up(life);
     bool counted = !s.sampled;
 
     scopes_table_integer(out, thread);
@@ -121,7 +140,10 @@ static void add_thread(scopes_table *out, const scopes_view_input *view_input,
     scopes_table_integer(out, s.sleeping_ns);
     scopes_table_integer(out, counted ? s.sleeps : SCOPES_BLANK);
     scopes_table_integer(out, s.unknown_ns);
-    scopes_table_text(out, s.sampled ? "samples" : s.any ? "switches" : "");
+    scopes_table_text(out, s.summed    ? "sum"
+                           : s.sampled ? "samples"
+                           : s.any     ? "switches"
+                                       : "");
 }
 
 static void add_offs(scopes_table *out, const scopes_view_input *view_input,

@@ -16,6 +16,7 @@
 #include "viewer/tables/facts.h"
 #include "scopes/tables/say.h"
 #include "viewer/tables/alone.h"
+#include "viewer/tables/processors.h"
 #include "viewer/tables/trust.h"
 
 #define WIDTH 79                /* of lines for people */
@@ -150,6 +151,7 @@ static int print_cause(const scopes_table *table, size_t row)
 typedef struct besides {
     viewer_trust trust;
     viewer_alone alone;
+    viewer_processors processors;
     const scopes_ledger *ledger;
 } besides;
 
@@ -160,6 +162,8 @@ static void print_besides(const besides *b)
 
     if (*viewer_alone_says(&b->alone, says, sizeof(says)))
         printf("alone: %s\n", says);
+    if (*viewer_processors_says(&b->processors, says, sizeof(says)))
+        printf("processors: %s\n", says);
     cli_print_ledger(b->ledger, stdout);
     putchar('\n');
     if (t->processes < 2)
@@ -205,6 +209,7 @@ static const scopes_column trust_columns[] = {
     {"clocks_certain_ns", "clocks certain ms", SCOPES_TIME_NS},
     {"event_cost_ns", "an event ns", SCOPES_REAL},
     {"observing_share", "observing", SCOPES_SHARE},
+    {"without_processor_share", "without processor", SCOPES_SHARE},
     {"alone_first_thread", "alone at first", SCOPES_TEXT},
     {"alone_first_ns", "for ms", SCOPES_TIME_NS},
     {"alone_last_thread", "alone at last", SCOPES_TEXT},
@@ -229,6 +234,7 @@ static int print_json(const scopes_table *table, const besides *b)
     scopes_table_real(about,
                       t->event_cost_ns > 0 ? t->event_cost_ns : (double)NAN);
     scopes_table_real(about, t->observing);
+    scopes_table_real(about, b->processors.share);
     add_alone(about, b->alone.first, b->alone.begin_ns);
     add_alone(about, b->alone.last, b->alone.end_ns);
     putchar('{');
@@ -266,6 +272,7 @@ static int besides_make(besides *b, const scopes_snapshot *snapshot)
         return err;
     viewer_trust_take(&b->trust, snapshot, &facts);
     b->alone = viewer_alone_of(snapshot);
+    b->processors = viewer_processors_of(snapshot);
     b->ledger = &snapshot->event_table->ledger;
     viewer_facts_fini(&facts);
     return 0;

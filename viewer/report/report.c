@@ -20,6 +20,7 @@
 #include "viewer/report/report_panels_internal.h"
 #include "viewer/report/report_views_internal.h"
 #include "viewer/tables/alone.h"
+#include "viewer/tables/processors.h"
 #include "viewer/tables/table_print.h"
 #include "viewer/tables/trust.h"
 
@@ -159,17 +160,21 @@ static json_t *trust_of(const scopes_snapshot *snapshot,
                         const viewer_facts *facts)
 {
     viewer_alone alone = viewer_alone_of(snapshot);
+    viewer_processors processors = viewer_processors_of(snapshot);
     viewer_trust trust;
-    char says[512];
+    char says[512], without[512];
 
     viewer_trust_take(&trust, snapshot, facts);
     return json_pack(
-        "{s:o, s:o, s:o}", "eventCostNs",
+        "{s:o, s:o, s:o, s:o}", "eventCostNs",
         trust.event_cost_ns > 0 ? json_real(trust.event_cost_ns) : json_null(),
         "observing",
         isfinite(trust.observing) ? json_real(trust.observing) : json_null(),
         "alone",
-        viewer_json_text(viewer_alone_says(&alone, says, sizeof(says))));
+        viewer_json_text(viewer_alone_says(&alone, says, sizeof(says))),
+        "processors",
+        viewer_json_text(
+            viewer_processors_says(&processors, without, sizeof(without))));
 }
 
 /* Collects the data; the tables behind it are not needed any more then. */

@@ -102,8 +102,12 @@ function clocksText() {
     `(${worst.process}).`;
 }
 
+const sentenceOf = (text) => text[0].toUpperCase() + text.slice(1) + '.';
+
 (function trust() {
-  const facts = [['Alone', run.trust.alone && run.trust.alone + '.'], ['Lost', lostText()],
+  const facts = [['Alone', run.trust.alone && run.trust.alone + '.'],
+    ['Processors', run.trust.processors && sentenceOf(run.trust.processors)],
+    ['Lost', lostText()],
     ['Clocks', clocksText()]];
   if (run.processes.some((process) => process.state === 'running'))
     facts.unshift(['So far', 'The run goes on: this is what it was when the page was made.']);
