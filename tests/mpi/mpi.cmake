@@ -2,7 +2,7 @@
 if(suites AND NOT EVENTSPACE_SANITIZE)
   find_program(NODE NAMES node nodejs REQUIRED)
   foreach(test calls counts foreign handles identity order loads loops twins
-          endings watch planted replayed)
+          endings watch planted replayed offs)
     add_test(NAME mpi/${test}
              COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/${test}_test.mjs
                      ${CMAKE_BINARY_DIR}/bin ${CMAKE_CURRENT_SOURCE_DIR}/mpi)

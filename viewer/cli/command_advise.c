@@ -16,7 +16,7 @@
 #include "viewer/tables/facts.h"
 #include "scopes/tables/say.h"
 #include "viewer/tables/alone.h"
-#include "viewer/tables/processors.h"
+#include "viewer/tables/lacking.h"
 #include "viewer/tables/trust.h"
 
 #define WIDTH 79                /* of lines for people */
@@ -151,7 +151,7 @@ static int print_cause(const scopes_table *table, size_t row)
 typedef struct besides {
     viewer_trust trust;
     viewer_alone alone;
-    viewer_processors processors;
+    viewer_lacking processors;
     const scopes_ledger *ledger;
 } besides;
 
@@ -162,7 +162,7 @@ static void print_besides(const besides *b)
 
     if (*viewer_alone_says(&b->alone, says, sizeof(says)))
         printf("alone: %s\n", says);
-    if (*viewer_processors_says(&b->processors, says, sizeof(says)))
+    if (*viewer_lacking_says(&b->processors, says, sizeof(says)))
         printf("processors: %s\n", says);
     cli_print_ledger(b->ledger, stdout);
     putchar('\n');
@@ -272,7 +272,7 @@ static int besides_make(besides *b, const scopes_snapshot *snapshot)
         return err;
     viewer_trust_take(&b->trust, snapshot, &facts);
     b->alone = viewer_alone_of(snapshot);
-    b->processors = viewer_processors_of(snapshot);
+    b->processors = viewer_lacking_of(snapshot);
     b->ledger = &snapshot->event_table->ledger;
     viewer_facts_fini(&facts);
     return 0;

@@ -91,11 +91,20 @@ static int processes_add(paths_map *map, uint64_t size)
     return 0;
 }
 
+/* A run has the name of its program. */
+static const char *name_of(const mpi_arguments *a)
+{
+    const char *slash = strrchr(a->program[0], '/'),
+               *name = slash ? slash + 1 : a->program[0];
+
+    return *name ? name : "mpi";
+}
+
 static int directory_make(const mpi_arguments *a, uint64_t size)
 {
     eventspace_run_writer *writer;
     paths_map *map;
-    int err = paths_map_create(&map, "mpi");
+    int err = paths_map_create(&map, name_of(a));
 
     if (!err)
         err = processes_add(map, size);

@@ -239,6 +239,10 @@ static int print(const whatif_arguments *a, const scopes_snapshot *snapshot)
         err = viewer_table_print(table, a->format, stdout);
     if (!err && a->format == VIEWER_JSON)
         putchar('\n');
+    if (!err && a->count == 0)
+        fprintf(stderr,
+                "eventspace: no change was named, such as --balance or "
+                "--thread=NAME:compute=0.5: see eventspace whatif --help\n");
     scopes_whatif_destroy(whatif);
     scopes_table_destroy(table);
     return err;

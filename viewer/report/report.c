@@ -20,7 +20,7 @@
 #include "viewer/report/report_panels_internal.h"
 #include "viewer/report/report_views_internal.h"
 #include "viewer/tables/alone.h"
-#include "viewer/tables/processors.h"
+#include "viewer/tables/lacking.h"
 #include "viewer/tables/table_print.h"
 #include "viewer/tables/trust.h"
 
@@ -160,7 +160,7 @@ static json_t *trust_of(const scopes_snapshot *snapshot,
                         const viewer_facts *facts)
 {
     viewer_alone alone = viewer_alone_of(snapshot);
-    viewer_processors processors = viewer_processors_of(snapshot);
+    viewer_lacking processors = viewer_lacking_of(snapshot);
     viewer_trust trust;
     char says[512], without[512];
 
@@ -174,7 +174,7 @@ static json_t *trust_of(const scopes_snapshot *snapshot,
         viewer_json_text(viewer_alone_says(&alone, says, sizeof(says))),
         "processors",
         viewer_json_text(
-            viewer_processors_says(&processors, without, sizeof(without))));
+            viewer_lacking_says(&processors, without, sizeof(without))));
 }
 
 /* Collects the data; the tables behind it are not needed any more then. */

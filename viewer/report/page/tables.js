@@ -52,7 +52,8 @@
   const guessed = run.threads.filter((t) => !t.stepsKnown);
   if (guessed.length)
     alerts.push(`Steps of ${plural(guessed.length, 'thread')} are counted from the first ` +
-      'operation that is there, since earlier ones are lost.');
+      'operation that is there, since earlier ones ' +
+      (run.window ? 'are not in the window, or lost.' : 'are lost.'));
   d3.select('#es-alerts').selectAll('li').data(alerts)
     .enter().append('li').text((d) => d);
 })();

@@ -1,5 +1,5 @@
-/* processors.c - see processors.h. */
-#include "viewer/tables/processors.h"
+/* lacking.c - see lacking.h. */
+#include "viewer/tables/lacking.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -31,10 +31,10 @@ static bool without(double *runnable_ns, double *life_ns,
     return *life_ns > 0;
 }
 
-viewer_processors viewer_processors_of(const scopes_snapshot *snapshot)
+viewer_lacking viewer_lacking_of(const scopes_snapshot *snapshot)
 {
     const scopes_scheduling *s = snapshot->scheduling;
-    viewer_processors p = {.share = (double)NAN};
+    viewer_lacking p = {.share = (double)NAN};
     double all_ns = 0, runnable_ns = 0, own_ns, life_ns;
 
     for (uint32_t i = 0; s && i < s->thread_count; i++) {
@@ -53,8 +53,8 @@ viewer_processors viewer_processors_of(const scopes_snapshot *snapshot)
     return p;
 }
 
-const char *viewer_processors_says(const viewer_processors *p, char *text,
-                                   size_t bytes)
+const char *viewer_lacking_says(const viewer_lacking *p, char *text,
+                                size_t bytes)
 {
     char share[SCOPES_SAY_BYTES], most[SCOPES_SAY_BYTES];
 
