@@ -84,7 +84,8 @@ static bool over(const chooser *c, double share)
 /* A placement that has no way for some link is none: that is no error. */
 static int rate(chooser *c, uint32_t *machines)
 {
-    predict_placement p = {machines, NAN, NAN, NAN};
+    predict_placement p = {
+        .machines = machines, .time_s = NAN, .lower_s = NAN, .upper_s = NAN};
     int err = note_rated(c, machines);
 
     if (!err)

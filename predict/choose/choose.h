@@ -12,6 +12,7 @@
 #include "predict/cluster/cluster.h"
 #include "predict/profile/profile.h"
 #include "predict/cluster/scenario.h"
+#include "predict/stochastic/vary.h"
 
 typedef struct predict_choose_options {
     uint64_t max;     /* placements that are all tried, however long that
@@ -28,6 +29,11 @@ typedef struct predict_placement {
     uint32_t *machines;      /* by node of the profile: index of the cluster */
     double time_s;           /* by which it is rated */
     double lower_s, upper_s; /* the papers' bounds; NaN: they cannot be told */
+    /* Only of predict_choose_surely: */
+    predict_stochastic sure; /* the time, with its range */
+    double risk_s;           /* what to count on */
+    uint32_t cause; /* what adds most to the range: index; PREDICT_NONE */
+    double cause_s; /* so much */
 } predict_placement;
 
 typedef struct predict_choice {
@@ -52,5 +58,29 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_cluster *cluster,
                    const predict_choose_options *options);
 void predict_choice_destroy(predict_choice *choice);
+
+/* --- where it is not certain what machines and links give --- */
+
+typedef struct predict_unsure {
+    predict_varied *varied; /* its `added_s` is used */
+    size_t count;
+    /* Makes the cluster what it is with these values, one for each. */
+    void (*set)(predict_cluster *cluster, const double *values, void *context);
+    /* Has the i-th to do with any of these machines, of so many nodes? */
+    bool (*matters)(size_t i, const uint32_t *machines, uint32_t nodes,
+                    void *context);
+    void *context;
+    double risk; /* as in predict_at_risk */
+} predict_unsure;
+
+/* As above, ordered by the time that is to be counted on: placements that are
+ * among the best at the means of all values, or where all values are as bad as
+ * their ranges reach, are each rated at both ends of each value that matters to
+ * them. `time_s` is the one at the means. The cluster is left as it is with
+ * these. Errors: those above. */
+int predict_choose_surely(predict_choice **out, const predict_profile *profile,
+                          predict_cluster *cluster,
+                          const predict_choose_options *options,
+                          const predict_unsure *unsure);
 
 #endif

@@ -68,6 +68,8 @@ typedef struct predict__rater {
 int predict__rater_init(predict__rater *rater, const predict_profile *profile,
                         const predict_cluster *cluster);
 void predict__rater_fini(predict__rater *rater);
+/* The loads of the cluster are others now. */
+void predict__rater_reload(predict__rater *rater);
 
 /* A quick estimate of the time, in seconds, for finding candidates. Nodes on
  * PREDICT_NONE are left out. For each way that is missing 1e9 s are added. */

@@ -110,10 +110,7 @@ int predict__rater_init(predict__rater *r, const predict_profile *profile,
         err = check_links(profile, r->traffic);
     if (err)
         return err;
-    for (uint32_t i = 0; i < cluster->machine_count; i++) {
-        double *load = &r->place_loads[cluster->machines[i].place];
-        *load = fmax(*load, cluster->machines[i].load);
-    }
+    predict__rater_reload(r);
     for (uint32_t i = 0; i < profile->node_count; i++)
         r->sums[i] = predict_profile_sums(profile, i);
     for (size_t i = 0; i < profile->link_count; i++) {
@@ -124,6 +121,18 @@ int predict__rater_init(predict__rater *r, const predict_profile *profile,
                            &r->traffic[i]);
     }
     return replay_dedicated(r);
+}
+
+void predict__rater_reload(predict__rater *r)
+{
+    const predict_cluster *cluster = r->cluster;
+
+    for (uint32_t i = 0; i < cluster->place_count; i++)
+        r->place_loads[i] = 0;
+    for (uint32_t i = 0; i < cluster->machine_count; i++) {
+        double *load = &r->place_loads[cluster->machines[i].place];
+        *load = fmax(*load, cluster->machines[i].load);
+    }
 }
 
 void predict__rater_fini(predict__rater *r)

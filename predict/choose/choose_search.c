@@ -87,8 +87,8 @@ int predict__each_placement(uint32_t nodes, uint32_t machine_count,
 
 static double estimate(predict__search *s, uint32_t *machines)
 {
-    predict_placement p = {machines, predict__estimate(s->rater, machines), 0,
-                           0};
+    predict_placement p = {.machines = machines,
+                           .time_s = predict__estimate(s->rater, machines)};
 
     s->estimated++;
     predict__pool_add(s->pool, &p);

@@ -107,6 +107,52 @@ says "'8' has no unit; write 8ms or 8s" err
 gives "a misspelt word" 2 choose --profiled-lnk=latency=1us
 says "did you mean '--profiled-link'" err
 
+# Machines that are measured: a is fast or slow, b always in between.
+# history SERIES VALUE...: of a minute each, up to 2026-01-01 00:00
+history() {
+    series=$1
+    shift
+    printf '# eventspace history 1\n# series: %s\n# unit: share\n' "$series"
+    printf '# time in ms,value,lasts ms,count,deviation,least,most\n'
+    printf '# interval: 5000 ms\n'
+    echo "$@" | awk 'BEGIN { srand(1) } { for (i = 0; i < 2000; i++)
+        printf "%.0f,%s\n", 1767225600000 - (2000 - i) * 5000,
+            $(int(rand() * NF) + 1) }'
+}
+mkdir histories
+history "availability of a" 1 0.45 1 1 >histories/a.history
+history "availability of b" 0.72 >histories/b.history
+history "availability of c" 0.3 >histories/c.history
+history "availability of d" 0.9 >histories/d.history
+surely() {
+    choose --profiled-link '*:latency=100us,bandwidth=100mbit' \
+        --with histories --at '2026-01-01 00:00' "$@"
+}
+gives "with histories" 0 surely
+says "^rank  *time s  *+- s  *to count on s .*least sure is" out
+says "^availability of a  *share" out
+surely --format csv --best 100 >mean.csv
+surely --format csv --best 100 --risk=upper >upper.csv
+first() { awk -F, 'NR == 2 { print $9 "," $10 }' "$1" | tr -d '\r'; }
+[ "$(first mean.csv)" != "$(first upper.csv)" ] || says "another order" upper.csv
+case $(first upper.csv) in
+b,d | d,b) ;;
+*) says "b and d" upper.csv ;;
+esac
+says "^Safe: number" out
+says "is less sure by the availability of a" out
+# shellcheck disable=SC2016 # fields of awk
+gives "what to count on" 0 awk -F, 'NR > 1 && ($4 + 0.001 < $2 + $3 ||
+    $4 > $2 + $3 + 0.001 || $4 < before) { exit 1 } { before = $4 + 0 }' upper.csv
+gives "JSON of it" 0 surely --format json --risk=0.9
+says '"range_s":' out
+history "availability of z" 1 >z.history
+gives "none of these machines" 1 choose --with z.history \
+    --profiled-link '*:latency=100us,bandwidth=100mbit'
+says "no history is of machine a" err
+gives "a risk of nothing" 2 choose --risk=upper
+says "need --with" err
+
 # The best placement, for generating a map.
 cat >application.dot <<'END'
 digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];

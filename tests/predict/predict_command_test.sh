@@ -49,7 +49,7 @@ expect "CSV has terms" 0 '^competing processes,n0,11.6' -- \
     "$cg" --node n0:load=1 --law credit --table=terms --format csv
 expect "terms alone" 0 '^why ' -- "$cg" --node n0:load=1 --table=terms
 expect "answers alone" 0 '^ *model ' -- "$cg" --node n0:load=1 --table=answers
-expect "no such table" 2 "'nodes' is not one of answers, terms" -- \
+expect "no such table" 2 "'nodes' is not one of answers, terms, histories" -- \
     "$cg" --table=nodes
 expect "another link when profiled" 0 'link' -- \
     "$cg" --profiled-link '*:latency=1ms,bandwidth=1mbit' \
@@ -143,6 +143,75 @@ wrong experiment --scenario=n0=load:1 'write it as n0:load=1'
 wrong experiment '--scenario=*:latency=1ms' 'anything else of a link'
 wrong experiment --pin=3-1 "is not a number from 3"
 
+# Histories: a share that never changes is a load.
+# history SERIES UNIT VALUE...: samples, again and again, up to 2026-01-01 00:00
+history() {
+    series=$1 unit=$2
+    shift 2
+    printf '# eventspace history 1\n# series: %s\n# unit: %s\n' "$series" "$unit"
+    printf '# time in ms,value,lasts ms,count,deviation,least,most\n'
+    printf '# interval: 5000 ms\n'
+    echo "$@" | awk '{ for (i = 0; i < 720; i++)
+        printf "%.0f,%s\n", 1767225600000 - (720 - i) * 5000, $(i % NF + 1) }'
+}
+mkdir "$folder/half"
+history "availability of n0" share 0.5 >"$folder/half/availability.n0.history"
+with() {
+    expect "$@" --with "$folder/half" --at '2026-01-01 00:00:00'
+}
+# same NAME ARGUMENTS -- ARGUMENTS: both print the same answers.
+same() {
+    name=$1
+    shift
+    first=
+    while [ "$1" != -- ]; do
+        first="$first $1"
+        shift
+    done
+    shift
+    # shellcheck disable=SC2086 # it is a list
+    "$eventspace" predict "$cg" $first --table=answers >"$folder/a" 2>/dev/null
+    "$eventspace" predict "$cg" "$@" --table=answers >"$folder/b" 2>/dev/null
+    cmp "$folder/a" "$folder/b" || {
+        echo "$name: not the same answers"
+        failed=1
+    }
+}
+at=--at=1767225600
+same "half of a processor" --node=n0:load=1 -- --with "$folder/half" $at
+same "another name" --node=n1:load=1 -- --with "$folder/half" $at --on=n1=n0 \
+    --on=n0=elsewhere
+same "the command line goes before" --node=n0:load=3 -- \
+    --with "$folder/half" $at --node=n0:load=3
+with "the others are told" 0 'no history of the availability of n1' -- "$cg"
+with "a range of nothing" 0 '^time: .* s +- 0 s, by what was measured before 2026-01-01 00:00:00' -- "$cg"
+history "availability of n0" share 0.4 0.5 0.6 0.5 0.4 0.6 \
+    >"$folder/half/availability.n0.history"
+history "bandwidth of n1-n0" B/s 6250000 6000000 >"$folder/half/x.history"
+history "latency of n1-n0" s 0.0001 >"$folder/half/y.history"
+with "what it comes from" 0 '^availability of n0  *share  *4[0-9.]*  *[0-9][0-9]*  *0.[45]' -- "$cg"
+with "a link" 0 '^bandwidth of n1-n0  *B/s .* 4[0-9.]*mbit ' -- "$cg"
+with "for who is careful" 0 '; count on [0-9]' -- "$cg" --risk=0.95
+with "modes" 0 ' [1-6] modes* ' -- "$cg" --outlook=modes
+with "histories alone" 0 '^history ' -- "$cg" --table=histories
+with "for programs" 0 '^series,unit,piece_s,pieces,value,range,method,added_s' -- \
+    "$cg" --table=histories -f csv
+expect "before all of it" 1 'nothing was measured before 1970-01-01 00:00:09' -- \
+    "$cg" --with "$folder/half" --at=9
+expect "long after" 0 'nothing was measured of "availability of n0" in the last' -- \
+    "$cg" --with "$folder/half"
+expect "no such machine" 1 'no history is of machine z' -- \
+    "$cg" --with "$folder/half" '--on=*=z'
+expect "no such node" 1 'has no node "n99"' -- \
+    "$cg" --with "$folder/half" --on=n99=n0
+expect "no folder" 1 "$folder/none" -- "$cg" --with "$folder/none"
+expect "no histories" 2 'need --with' -- "$cg" --risk=upper
+expect "no machine" 2 'not NODE=MACHINE' -- "$cg" --with "$folder/half" --on=n0
+expect "no time" 2 'is not a time' -- "$cg" --with "$folder/half" --at=noon
+expect "no date" 2 'is not a time' -- "$cg" --with "$folder/half" --at=2026-13-01
+expect "no probability" 2 'is not mean, upper' -- \
+    "$cg" --with "$folder/half" --risk=95
+
 # What the JSON says is JSON, with the numbers of the CSV.
 # Terms have the same columns in all formats.
 "$eventspace" predict "$cg" --node n0:load=1 --table=terms -f csv |
@@ -159,6 +228,14 @@ if command -v node >/dev/null; then
             if (a.dedicated_s !== 25.6 || best.model !== "all nodes" ||
                 !near(best.lower_slowdown, 1.454) ||
                 !near(best.upper_slowdown, 3.008) || !best.terms.length)
+                throw new Error(JSON.stringify(a));' || failed=1
+    "$eventspace" predict "$cg" --with "$folder/half" $at -f json --risk=upper |
+        node -e '
+            const a = JSON.parse(require("fs").readFileSync(0, "utf8"));
+            const {time_s, range_s, risk_s, at} = a.time;
+            if (!(range_s > 0) || at !== "2026-01-01 00:00:00" ||
+                Math.abs(time_s + range_s - risk_s) > 1e-4 * risk_s ||
+                a.histories.length !== 3)
                 throw new Error(JSON.stringify(a));' || failed=1
 fi
 exit $failed

@@ -7,7 +7,7 @@
 // The heading of a section is a command, and where its JSON has the table. The
 // commands look at a small run, and a profile of it, which are made here.
 import {spawnSync} from 'child_process';
-import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'fs';
+import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'fs';
 import {tmpdir} from 'os';
 import {join, resolve} from 'path';
 
@@ -59,6 +59,15 @@ writeFileSync(join(folder, 'HISTORY'), `# eventspace history 1
 # interval: 5000 ms
 1764216000000,50e-6
 1764216005000,51e-6
+`);
+mkdirSync(join(folder, 'HISTORIES'));
+for (const machine of ['a', 'h0'])
+  writeFileSync(join(folder, `HISTORIES/${machine}.history`), `# eventspace history 1
+# series: availability of ${machine}
+# unit: share
+# interval: 5000 ms
+1764216000000,0.5
+1764216005000,0.6
 `);
 output('export', 'RUN', '--format=otf2', '--output=OTF2');
 

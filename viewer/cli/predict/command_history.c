@@ -1,19 +1,16 @@
 /* command_history.c - eventspace history: what sensors have measured, a row for
  * each series. */
 
-#include <dirent.h>
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "measure/sensors/histories.h"
 #include "paths/map/units.h"
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/command_histories.h"
 #include "viewer/report/series.h"
 #include "viewer/tables/output.h"
 #include "viewer/tables/table_print.h"
@@ -39,88 +36,6 @@ static const struct argp_option history_options[] = {
     {0},
 };
 
-/* --- reading --- */
-
-typedef struct history_list {
-    measure_history **items;
-    size_t count;
-    size_t bad; /* files of folders that cannot be read */
-} history_list;
-
-static int file_take(history_list *list, const char *file)
-{
-    measure_history **items =
-        pastset_array_grow(list->items, list->count, sizeof(*items));
-    int err;
-
-    if (!items)
-        return pastset_no_memory("for histories");
-    list->items = items;
-    err = measure_history_read(&items[list->count], file);
-    if (err)
-        return err;
-    if (items[list->count]->count) {
-        list->count++;
-    } else {
-        fprintf(stderr, "eventspace: %s has no samples yet\n", file);
-        measure_history_destroy(items[list->count]);
-    }
-    return 0;
-}
-
-static int is_history(const struct dirent *entry)
-{
-    size_t bytes = strlen(entry->d_name),
-           suffix = strlen(MEASURE_HISTORY_SUFFIX);
-
-    return bytes > suffix &&
-           strcmp(entry->d_name + bytes - suffix, MEASURE_HISTORY_SUFFIX) == 0;
-}
-
-static int folder_take(history_list *list, const char *folder)
-{
-    struct dirent **names;
-    int count = scandir(folder, &names, is_history, alphasort), err = 0;
-
-    if (count < 0)
-        return pastset_fail(PASTSET_EIO, "%s: %s", folder, strerror(errno));
-    for (int i = 0; i < count; i++) {
-        char *file = NULL;
-        if (!err && asprintf(&file, "%s/%s", folder, names[i]->d_name) < 0)
-            err = pastset_no_memory("for a name");
-        if (!err && file_take(list, file)) { /* the others are there */
-            cli_fail();
-            list->bad++;
-        }
-        free(file);
-        free(names[i]);
-    }
-    free(names);
-    if (!err && count == 0)
-        err = pastset_fail(PASTSET_ENOENT,
-                           "there is no history in %s: `eventspace watch -o "
-                           "%s` writes them",
-                           folder, folder);
-    return err;
-}
-
-static int history_take(history_list *list, const char *path)
-{
-    struct stat about;
-
-    if (stat(path, &about) == 0 && S_ISDIR(about.st_mode))
-        return folder_take(list, path);
-    return file_take(list, path);
-}
-
-static void histories_clear(history_list *list)
-{
-    for (size_t i = 0; i < list->count; i++)
-        measure_history_destroy(list->items[i]);
-    free(list->items);
-    *list = (history_list){0};
-}
-
 /* --- printing --- */
 
 /* Of `unit`: numbers for programs, "151.2us" for people. */
@@ -135,17 +50,6 @@ static const scopes_column columns[] = {
 };
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
 
-static const char *value_text(char *out, size_t bytes, const char *unit,
-                              double value)
-{
-    if (strcmp(unit, measure_kind_unit(MEASURE_LATENCY)) == 0 && value > 0)
-        return paths_duration_text(value, out, bytes);
-    if (strcmp(unit, measure_kind_unit(MEASURE_BANDWIDTH)) == 0 && value > 0)
-        return paths_rate_text(value, out, bytes);
-    snprintf(out, bytes, "%.4g", value);
-    return out;
-}
-
 typedef struct printer {
     scopes_table *table;
     const char *unit;
@@ -158,20 +62,9 @@ static void put_value(const printer *p, double value)
 
     if (p->for_people)
         scopes_table_copy(p->table,
-                          value_text(text, sizeof(text), p->unit, value));
+                          cli_unit_text(text, sizeof(text), p->unit, value));
     else
         scopes_table_real(p->table, value);
-}
-
-static const char *date_text(char *out, size_t bytes, int64_t time_ms)
-{
-    time_t seconds = (time_t)(time_ms / 1000);
-    struct tm tm;
-
-    if (!gmtime_r(&seconds, &tm) ||
-        strftime(out, bytes, "%Y-%m-%d %H:%M:%S", &tm) == 0)
-        snprintf(out, bytes, "%lld ms", (long long)time_ms);
-    return out;
 }
 
 /* "0.94 28 %, 0.49 61 %": by mean. */
@@ -183,8 +76,8 @@ static void put_modes(const printer *p, const predict_modes *modes)
     for (size_t i = 0; i < modes->count; i++)
         used += (size_t)snprintf(text + used, sizeof(text) - used,
                                  "%s%s %.0f %%", i ? ", " : "",
-                                 value_text(value, sizeof(value), p->unit,
-                                            modes->modes[i].value.mean),
+                                 cli_unit_text(value, sizeof(value), p->unit,
+                                               modes->modes[i].value.mean),
                                  modes->modes[i].share * 100);
     scopes_table_copy(p->table, text);
 }
@@ -198,10 +91,10 @@ static void put_row(printer *p, const viewer_series *s)
     scopes_table_copy(p->table, h->series);
     scopes_table_copy(p->table, h->unit);
     scopes_table_integer(p->table, (int64_t)viewer_series_samples(s));
-    scopes_table_copy(p->table,
-                      date_text(text, sizeof(text), h->rows[s->first].time_ms));
     scopes_table_copy(
-        p->table, date_text(text, sizeof(text), h->rows[h->count - 1].time_ms));
+        p->table, cli_date_text(text, sizeof(text), h->rows[s->first].time_ms));
+    scopes_table_copy(p->table, cli_date_text(text, sizeof(text),
+                                              h->rows[h->count - 1].time_ms));
     scopes_table_integer(p->table, (int64_t)viewer_series_gaps(s));
     put_value(p, h->rows[h->count - 1].value);
     put_value(p, s->all.mean);
@@ -244,7 +137,7 @@ static int print_page(const viewer_series *series, size_t count,
     return viewer_output_end(output, err);
 }
 
-static int print(const history_list *list, const history_arguments *a)
+static int print(const cli_histories *list, const history_arguments *a)
 {
     viewer_series *series = calloc(list->count + 1, sizeof(*series));
     int err = series ? 0 : pastset_no_memory("for series");
@@ -300,17 +193,17 @@ static error_t parse_history(int key, char *text, struct argp_state *state)
 static int tell(const history_arguments *a)
 {
     static const char *const here = "histories";
-    history_list list = {0};
-    int err = a->path_count ? 0 : history_take(&list, here);
+    cli_histories list = {0};
+    int err = a->path_count ? 0 : cli_histories_read(&list, here);
 
     for (size_t i = 0; i < a->path_count && !err; i++)
-        err = history_take(&list, a->paths[i]);
+        err = cli_histories_read(&list, a->paths[i]);
     if (!err)
         err = print(&list, a);
     if (!err && list.bad)
         err = pastset_fail(PASTSET_EFORMAT, "%zu of the files cannot be read",
                            list.bad);
-    histories_clear(&list);
+    cli_histories_clear(&list);
     return err;
 }
 

@@ -1,6 +1,6 @@
 /* command_predict.c - eventspace predict PROFILE: how long a program will take
  * where processors and links are shared, by each model that fits, and why. */
-#include "viewer/cli/predict/predict_arguments.h"
+#include "viewer/cli/predict/command_predict_with.h"
 
 #include "paths/map/map.h"
 #include "pastset/status.h"
@@ -9,18 +9,27 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
-enum { KEY_NODE = 256, KEY_LINK, KEY_LAW, KEY_PROFILED_LINK, KEY_TABLE };
+enum {
+    KEY_NODE = 256,
+    KEY_LINK,
+    KEY_LAW,
+    KEY_PROFILED_LINK,
+    KEY_TABLE,
+    KEY_ON
+};
 
 /* CSV is one table. */
-typedef enum predict_table { BOTH, ANSWERS, TERMS } predict_table;
+typedef enum predict_table { ALL, ANSWERS, TERMS, HISTORIES } predict_table;
 
 typedef struct predict_arguments {
     const char *profile;
     viewer_format format;
     predict_table table;
     predict_scheduler scheduler;
-    cli_conditions nodes, links, profiled_links;
+    cli_conditions nodes, links, profiled_links, placed;
+    cli_outlook_options outlook;
 } predict_arguments;
 
 static const struct argp_option predict_options[] = {
@@ -37,9 +46,15 @@ static const struct argp_option predict_options[] = {
      "bounded:TIME. 'eventspace load --detect-law' measures it",
      0},
     CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
+    CLI_OUTLOOK_OPTIONS,
+    {"on", KEY_ON, "NODE=MACHINE", 0,
+     "The node will run on the machine of that name in the histories (default: "
+     "the one of its own name; '*': all nodes). Can be given several times",
+     0},
     CLI_FORMAT_OPTION,
     {"table", KEY_TABLE, "TABLE", 0,
-     "Print only this table: answers or terms (default: both; CSV: answers)",
+     "Print only this table: answers, terms or histories (default: all; CSV: "
+     "answers)",
      0},
     {0},
 };
@@ -146,8 +161,38 @@ static int print_json_head(const predict_answers *answers,
     return err;
 }
 
+static const scopes_column time_columns[] = {
+    {"time_s", "time s", SCOPES_REAL},
+    {"range_s", "+- s", SCOPES_REAL},
+    {"risk_s", "to count on s", SCOPES_REAL},
+    {"at", "at (UTC)", SCOPES_TEXT},
+};
+
+static int print_json_with(const cli_predict_with *w)
+{
+    scopes_table *time = scopes_table_create(CLI_LIST(time_columns));
+    scopes_table *histories = cli_outlook_table(&w->outlook, true, false);
+    char date[32];
+    int err;
+
+    scopes_table_real(time, w->time.mean);
+    scopes_table_real(time, w->time.range);
+    scopes_table_real(time, predict_at_risk(w->time, w->options->risk));
+    scopes_table_copy(time,
+                      cli_date_text(date, sizeof(date), w->outlook.at_ms));
+    fputs(",\n\"time\": {", stdout);
+    err = viewer_table_print_members(time, 0, stdout);
+    fputs("},\n\"histories\": ", stdout);
+    if (!err)
+        err = viewer_table_print(histories, VIEWER_JSON, stdout);
+    scopes_table_destroy(time);
+    scopes_table_destroy(histories);
+    return err;
+}
+
+/* `w` NULL: without histories. */
 static int print_json(const predict_answers *answers,
-                      const predict_profile *profile)
+                      const predict_profile *profile, const cli_predict_with *w)
 {
     scopes_table *table = answers_table(answers);
     int err = print_json_head(answers, profile);
@@ -155,7 +200,10 @@ static int print_json(const predict_answers *answers,
     fputs(",\n\"answers\": [", stdout);
     for (size_t i = 0; i < answers->count && !err; i++)
         err = print_json_answer(answers, table, i);
-    puts("\n]}");
+    fputs("\n]", stdout);
+    if (!err && w)
+        err = print_json_with(w);
+    puts("}");
     scopes_table_destroy(table);
     return err;
 }
@@ -169,47 +217,108 @@ static int print_answers(const predict_answers *answers, viewer_format format)
     return err;
 }
 
-static int print(const predict_answers *answers, const predict_profile *profile,
-                 const predict_arguments *a)
+static int print_histories(const cli_predict_with *w, viewer_format format)
+{
+    scopes_table *table =
+        cli_outlook_table(&w->outlook, true, format == VIEWER_TABLE);
+    int err = viewer_table_print(table, format, stdout);
+
+    scopes_table_destroy(table);
+    return err;
+}
+
+/* What is to be counted on, where that is not the mean. */
+static void print_time(const cli_predict_with *w)
+{
+    char date[32];
+
+    printf("\ntime: %.4g s +- %.3g s", w->time.mean, w->time.range);
+    if (w->options->risk > 0)
+        printf("; count on %.4g s", predict_at_risk(w->time, w->options->risk));
+    printf(", by what was measured before %s\n\n",
+           cli_date_text(date, sizeof(date), w->outlook.at_ms));
+}
+
+static int print_tables(const predict_answers *answers,
+                        const predict_arguments *a, const cli_predict_with *w)
 {
     const predict_answer *best = &answers->all[answers->best];
-    bool both = a->table == BOTH && a->format == VIEWER_TABLE;
     int err;
 
-    if (a->format == VIEWER_JSON)
-        return print_json(answers, profile);
-    if (a->table == TERMS)
-        return print_terms(answers, best, a->format);
-    if (both)
-        printf("dedicated: %.3f s\n\n", answers->dedicated_s);
+    printf("dedicated: %.3f s\n\n", answers->dedicated_s);
     err = print_answers(answers, a->format);
-    if (err || !both || !best->term_count)
+    if (!err && best->term_count) {
+        putchar('\n');
+        err = print_terms(answers, best, a->format);
+    }
+    if (err || !w)
         return err;
-    putchar('\n');
-    return print_terms(answers, best, a->format);
+    print_time(w);
+    return print_histories(w, a->format);
+}
+
+static int print(const predict_answers *answers, const predict_profile *profile,
+                 const predict_arguments *a, const cli_predict_with *w)
+{
+    if (a->format == VIEWER_JSON)
+        return print_json(answers, profile, w);
+    if (a->table == TERMS)
+        return print_terms(answers, &answers->all[answers->best], a->format);
+    if (a->table == HISTORIES)
+        return print_histories(w, a->format);
+    if (a->table == ANSWERS || a->format != VIEWER_TABLE)
+        return print_answers(answers, a->format);
+    return print_tables(answers, a, w);
 }
 
 /* --- conditions --- */
 
-static int set_conditions(predict_scenario *scenario,
-                          const predict_arguments *a)
+static int set_conditions(predict_scenario *scenario, void *arguments)
 {
+    const predict_arguments *a = arguments;
     int err = 0;
+
     for (size_t i = 0; i < a->nodes.count && !err; i++)
         err = predict_scenario_node(scenario, a->nodes.texts[i]);
-    for (size_t i = 0; i < a->links.count && !err; i++) {
-        uint32_t unused = scenario->unused;
+    for (size_t i = 0; i < a->links.count && !err; i++)
         err = predict_scenario_link(scenario, a->links.texts[i]);
-        if (!err && scenario->unused > unused)
+    return err;
+}
+
+static void tell_unused(const predict_profile *profile,
+                        const predict_arguments *a)
+{
+    predict_scenario *scenario;
+
+    if (predict_scenario_create(&scenario, profile, a->scheduler))
+        return;
+    for (size_t i = 0; i < a->links.count; i++) {
+        uint32_t unused = scenario->unused;
+        if (!predict_scenario_link(scenario, a->links.texts[i]) &&
+            scenario->unused > unused)
             fprintf(stderr,
                     "eventspace: %s makes no difference: the program sends "
                     "nothing over this link\n",
                     a->links.texts[i]);
     }
+    predict_scenario_destroy(scenario);
+}
+
+static int predict_with(predict_answers *answers, predict_scenario *scenario,
+                        predict_arguments *a)
+{
+    cli_predict_with w = {.set_more = set_conditions, .context = a};
+    int err = cli_predict_with_begin(&w, scenario, &a->outlook, &a->placed);
+
+    if (!err)
+        err = cli_predict_with_time(&w, answers);
+    if (!err)
+        err = print(answers, scenario->profile, a, &w);
+    cli_predict_with_end(&w);
     return err;
 }
 
-static int predict(const predict_arguments *a)
+static int predict(predict_arguments *a)
 {
     predict_profile *profile = NULL;
     predict_scenario *scenario = NULL;
@@ -225,12 +334,16 @@ static int predict(const predict_arguments *a)
     err = predict_scenario_create(&scenario, profile, a->scheduler);
     if (err)
         goto done;
-    err = set_conditions(scenario, a);
-    if (err)
+    tell_unused(profile, a);
+    if (a->outlook.path_count) {
+        err = predict_with(answers, scenario, a);
         goto done;
-    err = predict_answer_all(answers, scenario);
+    }
+    err = set_conditions(scenario, a);
     if (!err)
-        err = print(answers, profile, a);
+        err = predict_answer_all(answers, scenario);
+    if (!err)
+        err = print(answers, profile, a, NULL);
 done:
     predict_scenario_destroy(scenario);
     predict_profile_destroy(profile);
@@ -242,12 +355,12 @@ done:
 
 static predict_table read_table(const char *text, struct argp_state *state)
 {
-    static const char *const names[] = {"answers", "terms"};
+    static const char *const names[] = {"answers", "terms", "histories"};
 
-    return cli_choice(text, CLI_LIST(names),
-                      "the table '%s' is not one of answers, terms", state) == 0
-               ? ANSWERS
-               : TERMS;
+    return ANSWERS +
+           (predict_table)cli_choice(
+               text, CLI_LIST(names),
+               "the table '%s' is not one of answers, terms, histories", state);
 }
 
 static error_t parse_predict(int key, char *text, struct argp_state *state)
@@ -269,6 +382,17 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
     case KEY_TABLE:
         a->table = read_table(text, state);
         return 0;
+    case KEY_ON:
+        if (!strchr(text, '=') || *text == '=' || !strchr(text, '=')[1])
+            argp_error(state, "--on=%s is not NODE=MACHINE", text);
+        cli_add_condition(&a->placed, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        cli_outlook_check(&a->outlook, state);
+        if (!a->outlook.path_count &&
+            (a->placed.count || a->table == HISTORIES))
+            argp_error(state, "--on and --table=histories need --with");
+        return 0;
     case 'f':
         a->format = cli_format(text, state);
         return 0;
@@ -280,7 +404,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
                           "one");
         return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_outlook_parse(&a->outlook, key, text, state);
     }
 }
 
@@ -308,5 +432,7 @@ int cli_predict(int argc, char **argv)
     cli_clear_conditions(&a.nodes);
     cli_clear_conditions(&a.links);
     cli_clear_conditions(&a.profiled_links);
+    cli_clear_conditions(&a.placed);
+    cli_outlook_options_clear(&a.outlook);
     return cli_end_output(err);
 }

@@ -1,0 +1,385 @@
+/* command_outlook.c - see command_outlook.h. */
+#include "viewer/cli/predict/command_outlook.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "pastset/array.h"
+#include "pastset/status.h"
+#include "paths/map/units.h"
+
+/* A machine that gives less than that, or a link, is not used. */
+#define SHARE_MIN 0.01
+#define LATENCY_MIN 1e-9
+#define BANDWIDTH_MIN 1.0
+/* What has not been measured for so many pieces is told. */
+#define OLD_PIECES 10
+
+/* --- options --- */
+
+/* "now", seconds, or a date of UTC. */
+static bool time_read(int64_t *ms, const char *text)
+{
+    struct tm tm = {0};
+    const char *end = strptime(text, "%Y-%m-%d %H:%M", &tm);
+    char *rest;
+    long long seconds;
+
+    if (strcmp(text, "now") == 0) {
+        *ms = CLI_OUTLOOK_NOW;
+        return true;
+    }
+    if (end && *end == ':')
+        end = strptime(end, ":%S", &tm);
+    if (end && !*end) {
+        *ms = (int64_t)timegm(&tm) * 1000;
+        return true;
+    }
+    errno = 0;
+    seconds = strtoll(text, &rest, 10);
+    *ms = (int64_t)seconds * 1000;
+    return !errno && rest != text && !*rest && seconds > 0 &&
+           seconds < INT64_MAX / 2000;
+}
+
+static double risk_read(const char *text, struct argp_state *state)
+{
+    double share;
+
+    if (strcmp(text, "mean") == 0)
+        return 0;
+    if (strcmp(text, "upper") == 0)
+        return 1;
+    if (paths_parse_real(text, &share) != 0 || !(share > 0 && share < 1))
+        argp_error(state,
+                   "--risk=%s is not mean, upper, or a probability such as "
+                   "0.95",
+                   text);
+    return share;
+}
+
+static void path_take(cli_outlook_options *o, const char *path,
+                      struct argp_state *state)
+{
+    const char **paths =
+        pastset_array_grow(o->paths, o->path_count, sizeof(*paths));
+
+    if (!paths)
+        argp_failure(state, COMMAND_FAILED, 0, "out of memory");
+    o->paths = paths;
+    paths[o->path_count++] = path;
+}
+
+error_t cli_outlook_parse(cli_outlook_options *o, int key, char *text,
+                          struct argp_state *state)
+{
+    static const char *const hows[] = {"forecast", "modes"};
+
+    switch (key) {
+    case CLI_KEY_WITH:
+        path_take(o, text, state);
+        return 0;
+    case CLI_KEY_AT:
+        o->has_at = true;
+        if (!time_read(&o->at_ms, text))
+            argp_error(state,
+                       "--at=%s is not a time: write now, '2026-11-26 "
+                       "04:40:00' or seconds since 1970",
+                       text);
+        return 0;
+    case CLI_KEY_OUTLOOK:
+        o->has_how = true;
+        o->how =
+            cli_choice(text, CLI_LIST(hows),
+                       "--outlook=%s is not one of forecast, modes", state) == 0
+                ? PREDICT_BY_FORECAST
+                : PREDICT_BY_MODES;
+        return 0;
+    case CLI_KEY_RISK:
+        o->has_risk = true;
+        o->risk = risk_read(text, state);
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+void cli_outlook_check(const cli_outlook_options *o, struct argp_state *state)
+{
+    if (o->path_count == 0 && (o->has_at || o->has_how || o->has_risk))
+        argp_error(state,
+                   "--at, --outlook and --risk need --with=HISTORIES, which "
+                   "'eventspace watch' writes");
+}
+
+void cli_outlook_options_clear(cli_outlook_options *o)
+{
+    free(o->paths);
+    o->paths = NULL;
+    o->path_count = 0;
+}
+
+/* --- finding --- */
+
+static size_t machine_of(const char *name, size_t bytes,
+                         const char *const *machines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strlen(machines[i]) == bytes &&
+            strncmp(machines[i], name, bytes) == 0)
+            return i;
+    return count;
+}
+
+/* "n0-n1"; names may have a '-' in them. */
+static bool link_of(cli_given *g, const char *place,
+                    const char *const *machines, size_t count)
+{
+    for (const char *at = place; (at = strchr(at, '-')); at++) {
+        size_t a = machine_of(place, (size_t)(at - place), machines, count);
+        size_t b = machine_of(at + 1, strlen(at + 1), machines, count);
+        if (a == count || b == count || a == b)
+            continue;
+        g->a = (uint32_t)a;
+        g->b = (uint32_t)b;
+        return true;
+    }
+    return false;
+}
+
+/* False: it is of others. */
+static bool given_of(cli_given *g, const measure_history *history,
+                     const char *const *machines, size_t count)
+{
+    const char *place;
+    size_t a;
+
+    *g = (cli_given){.history = history};
+    if (measure_kind_of(&g->kind, &place, history->series) != 0)
+        return false;
+    if (g->kind != MEASURE_AVAILABILITY)
+        return link_of(g, place, machines, count);
+    a = machine_of(place, strlen(place), machines, count);
+    g->a = (uint32_t)a;
+    return a < count;
+}
+
+static int readings_make(predict_readings *out, const measure_history *h)
+{
+    predict_reading *items = calloc(h->count + 1, sizeof(*items));
+
+    if (!items)
+        return pastset_no_memory("for a history");
+    for (size_t i = 0; i < h->count; i++) {
+        const measure_history_row *row = &h->rows[i];
+        items[i] = (predict_reading){row->time_ms, row->lasts_ms, row->value,
+                                     (double)row->interval_ms * row->count};
+    }
+    *out = (predict_readings){items, h->count};
+    return 0;
+}
+
+/* One series from two folders counts once. */
+static bool is_there(const cli_outlook *o, const cli_given *g)
+{
+    for (size_t i = 0; i < o->count; i++) {
+        const cli_given *other = &o->given[i];
+        bool is_same = other->a == g->a && other->b == g->b;
+        bool is_back = other->a == g->b && other->b == g->a;
+        if (other->kind == g->kind && (is_same || is_back))
+            return true;
+    }
+    return false;
+}
+
+static int given_find(cli_outlook *o, const char *const *machines, size_t count)
+{
+    int err = 0;
+
+    o->given = calloc(o->histories.count + 1, sizeof(*o->given));
+    o->varied = calloc(o->histories.count + 1, sizeof(*o->varied));
+    if (!o->given || !o->varied)
+        return pastset_no_memory("for histories");
+    for (size_t i = 0; i < o->histories.count && !err; i++) {
+        cli_given g;
+        if (!given_of(&g, o->histories.items[i], machines, count) ||
+            is_there(o, &g))
+            continue;
+        err = readings_make(&g.readings, g.history);
+        if (!err)
+            o->given[o->count++] = g;
+    }
+    return err;
+}
+
+static int none_is_there(const cli_outlook *o, const char *machine)
+{
+    return pastset_fail(
+        PASTSET_ENOENT,
+        "no history is of machine %s or of the others: %s%s%s, and so on",
+        machine, o->histories.count ? "there is \"" : "there is none",
+        o->histories.count ? o->histories.items[0]->series : "",
+        o->histories.count ? "\"" : "");
+}
+
+int cli_outlook_read(cli_outlook *out, const cli_outlook_options *options,
+                     const char *const *machines, size_t count)
+{
+    struct timespec now;
+    int err = 0;
+
+    *out = (cli_outlook){.at_ms = options->at_ms};
+    clock_gettime(CLOCK_REALTIME, &now);
+    if (!options->has_at || options->at_ms == CLI_OUTLOOK_NOW)
+        out->at_ms = now.tv_sec * (int64_t)1000 + now.tv_nsec / 1000000;
+    for (size_t i = 0; i < options->path_count && !err; i++)
+        err = cli_histories_read(&out->histories, options->paths[i]);
+    if (!err && out->histories.bad)
+        err = pastset_fail(PASTSET_EFORMAT, "%zu of the files cannot be read",
+                           out->histories.bad);
+    if (!err)
+        err = given_find(out, machines, count);
+    if (!err && out->count == 0)
+        err = none_is_there(out, count ? machines[0] : "");
+    if (err)
+        cli_outlook_clear(out);
+    return err;
+}
+
+void cli_outlook_clear(cli_outlook *o)
+{
+    for (size_t i = 0; i < o->count; i++)
+        free((void *)(uintptr_t)o->given[i].readings.items);
+    free(o->given);
+    free(o->varied);
+    cli_histories_clear(&o->histories);
+    *o = (cli_outlook){0};
+}
+
+/* --- what will be --- */
+
+/* What the traffic of others does to a link it does to both its values. */
+static uint32_t group_of(const cli_outlook *o, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (o->given[k].kind != MEASURE_AVAILABILITY &&
+            o->given[i].kind != MEASURE_AVAILABILITY &&
+            o->given[k].a + o->given[k].b == o->given[i].a + o->given[i].b &&
+            o->given[k].a * o->given[k].b == o->given[i].a * o->given[i].b)
+            return (uint32_t)k;
+    return (uint32_t)i;
+}
+
+static predict_varied varied_of(const cli_outlook *o, size_t i)
+{
+    const cli_given *g = &o->given[i];
+    predict_varied v = {.value = g->outlook.value, .group = group_of(o, i)};
+
+    switch (g->kind) {
+    case MEASURE_AVAILABILITY:
+        v.least = SHARE_MIN;
+        v.most = 1;
+        break;
+    case MEASURE_LATENCY:
+        v.is_cost = true;
+        v.least = LATENCY_MIN;
+        v.most = INFINITY;
+        break;
+    default:
+        v.least = BANDWIDTH_MIN;
+        v.most = INFINITY;
+        break;
+    }
+    return v;
+}
+
+/* A history that ended long before says little. */
+static void warn_if_old(const cli_outlook *o, const cli_given *g)
+{
+    const measure_history *h = g->history;
+    int64_t since_ms = o->at_ms - g->outlook.latest_ms;
+    char text[64];
+
+    if (since_ms <= OLD_PIECES * h->interval_ms || since_ms <= o->lasts_ms)
+        return;
+    fprintf(stderr,
+            "eventspace: nothing was measured of \"%s\" in the last %s before "
+            "the run\n",
+            h->series,
+            paths_duration_text((double)since_ms / 1000, text, sizeof(text)));
+}
+
+int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,
+                     int64_t lasts_ms)
+{
+    int err = 0;
+
+    o->lasts_ms = lasts_ms;
+    for (size_t i = 0; i < o->count && !err; i++) {
+        cli_given *g = &o->given[i];
+        char date[32];
+        err =
+            predict_outlook_make(&g->outlook, g->readings, o->at_ms, lasts_ms,
+                                 lasts_ms ? options->how : PREDICT_BY_FORECAST);
+        if (err == PASTSET_ENOENT)
+            return pastset_fail(err, "%s: nothing was measured before %s",
+                                g->history->series,
+                                cli_date_text(date, sizeof(date), o->at_ms));
+        if (!err && lasts_ms)
+            warn_if_old(o, g);
+    }
+    for (size_t i = 0; i < o->count && !err; i++)
+        o->varied[i] = varied_of(o, i);
+    return err;
+}
+
+/* --- telling --- */
+
+/* Numbers for programs, "151.2us" for people. */
+#define OUTLOOK_COLUMNS(kind)                                                  \
+    {                                                                          \
+        {"series", "history", SCOPES_TEXT}, {"unit", "unit", SCOPES_TEXT},     \
+            {"piece_s", "mean of s", SCOPES_REAL},                             \
+            {"pieces", "pieces", SCOPES_COUNT}, {"value", "will be", kind},    \
+            {"range", "+-", kind}, {"method", "by", SCOPES_TEXT},         \
+            {"added_s", "range adds s", SCOPES_REAL},                          \
+    }
+static const scopes_column columns[] = OUTLOOK_COLUMNS(SCOPES_REAL),
+                           people_columns[] = OUTLOOK_COLUMNS(SCOPES_TEXT);
+#define COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static void put_value(scopes_table *table, const char *unit, double value,
+                      bool for_people)
+{
+    char text[64];
+
+    if (for_people)
+        scopes_table_copy(table,
+                          cli_unit_text(text, sizeof(text), unit, value));
+    else
+        scopes_table_real(table, value);
+}
+
+scopes_table *cli_outlook_table(const cli_outlook *o, bool adds,
+                                bool for_people)
+{
+    scopes_table *table = scopes_table_create(
+        for_people ? people_columns : columns, COLUMNS - !adds);
+
+    for (size_t i = 0; i < o->count; i++) {
+        const cli_given *g = &o->given[i];
+        scopes_table_copy(table, g->history->series);
+        scopes_table_copy(table, g->history->unit);
+        scopes_table_real(table, (double)g->outlook.piece_ms / 1000);
+        scopes_table_integer(table, (int64_t)g->outlook.pieces);
+        put_value(table, g->history->unit, g->outlook.value.mean, for_people);
+        put_value(table, g->history->unit, g->outlook.value.range, for_people);
+        scopes_table_copy(table, g->outlook.method);
+        if (adds)
+            scopes_table_real(table, o->varied[i].added_s);
+    }
+    return table;
+}
