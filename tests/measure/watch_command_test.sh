@@ -152,7 +152,7 @@ check "a deaf command holds nobody up" test $? -eq 0
 check "and is gone" until_there no_process "$folder/deaf.sh"
 check "what fails is a failure" refused 1 "2 of 2 machines cannot be sampled" \
     "$eventspace" watch --cluster cluster.dot -o fails --samples 2 \
-    --remote 'false {machine} {machine};'
+    --remote 'false {machine} #'
 check "a clock that is off is told" refused 1 "more than an hour off" \
     "$eventspace" watch --cluster cluster.dot -o future --samples 2 --remote \
     'echo "9223372036854775807,0.5,availability of {machine}"; false'
