@@ -111,14 +111,10 @@ int adi_mapping(const program_options *options, FILE *out)
 
     if (err)
         return err;
-    if (options->threads > problem.side)
-        return pastset_fail(
-            PASTSET_EINVAL,
-            "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
-            " threads: each needs at least one of the planes of size %c",
-            options->threads, problem.side, options->size);
     program_mapping_begin(out, "adi");
-    program_mapping_threads(out, options);
+    err = program_mapping_divided(out, options, problem.side);
+    if (err)
+        return err;
     elements_print(out, &problem, options->threads);
     edges_print(out, options->threads);
     program_mapping_end(out);

@@ -376,13 +376,6 @@ int adi_thread(paths_thread *self, void *argument)
 
     if (err)
         goto done;
-    if (paths_thread_count(self) > s.problem.side) {
-        err = pastset_fail(PASTSET_EINVAL,
-                           "the grid has %" PRIu32
-                           " planes, too few for %" PRIu32 " threads",
-                           s.problem.side, paths_thread_count(self));
-        goto done;
-    }
     err = slab_make(&s, self);
     if (err)
         goto done;

@@ -4,15 +4,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/program.h"
+#include "apps/common/division.h"
 #include "pastset/status.h"
 
 int halo_init(halo *h, paths_thread *self, uint32_t side, halo_cut cut)
 {
-    uint64_t first, layers;
+    uint32_t first, layers;
+    int err = division_share(paths_thread_attribute(self, DIVISION_ATTRIBUTE),
+                             side, paths_thread_count(self),
+                             paths_thread_number(self), &first, &layers);
 
-    program_share(side, paths_thread_count(self), paths_thread_number(self),
-                  &first, &layers);
+    *h = (halo){.side = side};
+    if (err)
+        return err;
     *h = (halo){.side = side, .layers = layers, .first = (int64_t)first};
     h->line = h->side + 2;
     h->plane = (cut == HALO_ROWS ? h->layers + 2 : h->line) * h->line;

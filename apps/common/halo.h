@@ -58,8 +58,8 @@ typedef struct halo_rows {
     size_t first, end;
 } halo_rows;
 
-/* The thread's part of a cube that has as many layers as there are threads, at
- * least. Errors: PASTSET_ENOMEM. */
+/* The thread's part of a cube, divided as the map says (division.h). Errors:
+ * those of division_share, PASTSET_ENOMEM. */
 int halo_init(halo *h, paths_thread *self, uint32_t side, halo_cut cut);
 void halo_fini(halo *h);
 /* Opens the paths to the neighbours that there are. */

@@ -43,6 +43,8 @@ typedef struct program_options {
     void *own;        /* the program's own, of own_bytes */
     const char *attributes; /* mapping: all of these as attributes of a thread,
                                `size="S", seed="1"` ... */
+    const char *shares;     /* mapping: how much of the work each thread has, as
+                               in division.h; NULL: equally much */
 } program_options;
 
 typedef struct program_result program_result; /* named values, in order */
@@ -67,6 +69,7 @@ typedef struct program {
     const char *sizes;         /* those it has, "SWA"; NULL: "SWABC" */
     bool single_takes_threads; /* the problem depends on how many there are */
     bool no_seed, no_rounds;   /* these options mean nothing here */
+    bool divides;              /* takes --shares: see program_mapping_divided */
 
     /* Own options, up to one that is all zero; NULL: none. Long names, which
      * become attributes of the map's threads: do not take those that mean
@@ -129,6 +132,11 @@ int program_parse_name(unsigned *out, const char *option, const char *text,
 /* `digraph NAME {`, the threads t0 ... with the options as attributes, `}`. */
 void program_mapping_begin(FILE *out, const char *name);
 void program_mapping_threads(FILE *out, const program_options *o);
+/* The same with the rows that each thread has, of so many, as an attribute that
+ * division.h knows, where there are `shares`. Errors: those of division_cut. */
+int program_mapping_divided(FILE *out, const program_options *o, uint32_t rows);
+/* The same by a cut, which may be NULL. Errors: PASTSET_ENOMEM. */
+int program_mapping_cut(FILE *out, const program_options *o, const char *cut);
 void program_mapping_end(FILE *out);
 
 /* --- small things --- */

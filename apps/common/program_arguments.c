@@ -18,7 +18,7 @@
 static const char *const command_names[PROGRAM_COMMANDS] = {"run", "single",
                                                             "mapping"};
 
-enum { KEY_SIZE = 256, KEY_ROUNDS, KEY_SEED };
+enum { KEY_SIZE = 256, KEY_ROUNDS, KEY_SEED, KEY_SHARES };
 
 static const struct argp_option common[] = {
     {"threads", 't', "N", 0, "Number of threads, for mapping (default 4)", 1},
@@ -28,6 +28,11 @@ static const struct argp_option common[] = {
     {"rounds", KEY_ROUNDS, "N", 0,
      "Number of rounds (default: as many as the size has)", 1},
     {"seed", KEY_SEED, "N", 0, "Seed of the random numbers (default 1)", 1},
+    {"shares", KEY_SHARES, "N,N...", 0,
+     "Give each thread this much of the work, for mapping (default: all "
+     "equally "
+     "much), as 'eventspace choose --split' prints it",
+     1},
     {"output", 'o', "DIR", 0,
      "Write the results of single to this directory, which is created if "
      "necessary (default: print them only)",
@@ -214,6 +219,8 @@ static void command_check(struct argp_state *state, arguments *a)
     if (a->options.out && a->command != PROGRAM_SINGLE)
         argp_error(state, "--output is for single: a run writes its results "
                           "to its run directory");
+    if (a->options.shares && a->command != PROGRAM_MAPPING)
+        argp_error(state, "--shares is for mapping: it is part of the map");
     for (size_t i = 0; i < a->given_count; i++)
         given_check(state, a, &a->given[i]);
     if (!a->options.threads)
@@ -236,6 +243,9 @@ static int take(arguments *a, int key, char *text)
     case KEY_SEED:
         a->has_seed = true;
         return parse_seed(o, text);
+    case KEY_SHARES:
+        o->shares = text;
+        return 0;
     case 'o':
         o->out = text;
         return 0;
@@ -314,7 +324,8 @@ static struct argp_option *options_make(const program *p)
 
     for (size_t i = 0; all && i < COMMON; i++) {
         bool without = (common[i].key == KEY_SEED && p->no_seed) ||
-                       (common[i].key == KEY_ROUNDS && p->no_rounds);
+                       (common[i].key == KEY_ROUNDS && p->no_rounds) ||
+                       (common[i].key == KEY_SHARES && !p->divides);
         if (without)
             continue;
         all[count] = common[i];

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/division.h"
 #include "apps/common/program.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
@@ -48,68 +49,6 @@ static uint32_t piece_rows(uint32_t values)
 static size_t piece_bytes(uint32_t values, uint32_t rows)
 {
     return sizeof(uint64_t) + rows * row_bytes(values);
-}
-
-static int threads_check(uint32_t rows, uint32_t threads)
-{
-    if (threads >= 1 && threads <= rows)
-        return 0;
-    return pastset_fail(PASTSET_EINVAL,
-                        "%" PRIu32 " threads: there must be 1 to %" PRIu32
-                        ": each needs at least one of the grid's rows",
-                        threads, rows);
-}
-
-/* --- who has which rows --- */
-
-static int cut_refuse(const char *cut, uint32_t rows, uint32_t threads)
-{
-    return pastset_fail(PASTSET_EINVAL,
-                        "rows=%s: expected %" PRIu32
-                        " numbers with commas between them, the rows of each "
-                        "thread's strip from the top, which are at least 1 "
-                        "and together %" PRIu32,
-                        cut, threads, rows);
-}
-
-/* All of the cut is looked at, so that it is the same for all threads. */
-static int cut_share(const char *cut, uint32_t rows, uint32_t threads,
-                     uint32_t number, uint32_t *first, uint32_t *count)
-{
-    const char *at = cut;
-    uint64_t sum = 0;
-
-    for (uint32_t i = 0; i < threads; i++) {
-        char *end;
-        unsigned long has = strtoul(at, &end, 10);
-        bool goes_on = i + 1 < threads;
-        if (*at < '0' || *at > '9' || *end != (goes_on ? ',' : 0) || has < 1 ||
-            has > rows - sum)
-            return cut_refuse(cut, rows, threads);
-        if (i == number) {
-            *first = (uint32_t)sum;
-            *count = (uint32_t)has;
-        }
-        sum += has;
-        at = end + goes_on;
-    }
-    return sum == rows ? 0 : cut_refuse(cut, rows, threads);
-}
-
-int strips_share(const char *cut, uint32_t rows, uint32_t threads,
-                 uint32_t number, uint32_t *first, uint32_t *count)
-{
-    uint64_t begin, share;
-    int err = threads_check(rows, threads);
-
-    if (err)
-        return err;
-    if (cut)
-        return cut_share(cut, rows, threads, number, first, count);
-    program_share(rows, threads, number, &begin, &share);
-    *first = (uint32_t)begin;
-    *count = (uint32_t)share;
-    return 0;
 }
 
 /* --- the mapping --- */
@@ -144,7 +83,8 @@ static void neighbours_print(FILE *out, uint32_t i, uint32_t values)
 int strips_mapping(FILE *out, uint32_t rows, uint32_t values, uint32_t threads)
 {
     size_t bytes = piece_bytes(values, piece_rows(values));
-    int err = threads_check(rows, threads);
+    uint32_t first, count;
+    int err = division_share(NULL, rows, threads, 0, &first, &count);
 
     if (err)
         return err;
@@ -191,7 +131,7 @@ int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values,
     int err;
 
     *s = (strips){.total = rows, .values = values, .self = self};
-    err = strips_share(cut, rows, threads, number, &s->first, &s->rows);
+    err = division_share(cut, rows, threads, number, &s->first, &s->rows);
     if (err)
         return err;
     if (number > 0) {

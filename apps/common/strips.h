@@ -27,20 +27,14 @@ typedef struct strips {
     paths_path *to_above, *from_above, *to_below, *from_below;
 } strips;
 
-/* The rows of strip `number` of `threads`. `cut` says how many each has,
- * "60,68,128", from the top; NULL: all as many as any other or one more.
- * Errors: PASTSET_EINVAL (more threads than rows; a cut that is none of this
- * grid and these threads). */
-int strips_share(const char *cut, uint32_t rows, uint32_t threads,
-                 uint32_t number, uint32_t *first, uint32_t *count);
-
 /* Prints the elements and edges of the threads t0 ... into an application
  * mapping. Errors: PASTSET_EINVAL (more threads than rows; or a row that does
  * not fit into a tuple). */
 int strips_mapping(FILE *out, uint32_t rows, uint32_t values, uint32_t threads);
 
-/* Finds this thread's strip of a grid of so many rows, cut as in strips_share,
- * and opens its paths. Errors: those of strips_share and paths_open. */
+/* Finds this thread's strip of a grid of so many rows, cut as in
+ * division_share, and opens its paths. Errors: those of division_share and
+ * paths_open. */
 int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values,
                 const char *cut);
 

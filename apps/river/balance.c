@@ -14,7 +14,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "apps/common/strips.h"
+#include "apps/common/division.h"
 #include "pastset/status.h"
 
 typedef struct work {
@@ -39,13 +39,17 @@ static double work_end(const work *w, double share)
     return (row + (wanted - above) / (double)w->wet[row]) / w->rows;
 }
 
-/* Each strip has a row at least, even where that is more than its share. */
-static int cut_print(FILE *out, const work *w, uint32_t rows, uint32_t threads)
+/* Each strip has a row at least, even where that is more than its share.
+ * `shares` NULL: all equally much. */
+static int cut_print(FILE *out, const work *w, uint32_t rows, uint32_t threads,
+                     const double *shares)
 {
     uint32_t first = 0;
+    double above = 0;
 
     for (uint32_t i = 1; i <= threads; i++) {
-        double at = work_end(w, (double)i / threads) * rows;
+        double at =
+            work_end(w, above += shares ? shares[i - 1] : 1.0 / threads) * rows;
         uint32_t end = (uint32_t)(at + 0.5), last = rows - (threads - i);
         if (end < first + 1)
             end = first + 1;
@@ -66,23 +70,28 @@ static int work_find(work *w, const river *coarse)
     return river_rows_wet(coarse, w->wet);
 }
 
-int river_balance(char **out, const river *r, uint32_t threads)
+int river_balance(char **out, const river *r, uint32_t threads,
+                  const char *shares)
 {
     const river coarse = river_coarse(r);
     work w = {.wet = NULL};
     uint32_t first, rows;
     size_t bytes;
     FILE *text = NULL;
-    int err = strips_share(NULL, r->rows, threads, 0, &first, &rows);
+    double *parts = NULL;
+    int err = division_share(NULL, r->rows, threads, 0, &first, &rows);
 
     *out = NULL;
+    if (!err && shares)
+        err = division_shares(&parts, shares, threads);
     if (!err)
         err = work_find(&w, &coarse);
     if (!err) {
         text = open_memstream(out, &bytes);
-        err = text ? cut_print(text, &w, r->rows, threads)
+        err = text ? cut_print(text, &w, r->rows, threads, parts)
                    : pastset_no_memory("for the strips");
     }
+    free(parts);
     free(w.wet);
     return err;
 }

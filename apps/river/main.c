@@ -63,6 +63,7 @@ int main(int argc, char **argv)
     static const program it = {
         .name = "river",
         .about = about,
+        .divides = true,
         .options = options,
         .parse = parse,
         .own_bytes = sizeof(river_options),

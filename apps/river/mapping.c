@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "apps/common/division.h"
 #include "apps/common/strips.h"
 #include "pastset/status.h"
 
@@ -27,41 +28,31 @@ static int cut_make(char **out, const program_options *options, const river *r)
     int err = 0;
 
     *out = NULL;
-    if (own->balance && own->rows)
+    if (own->rows && (own->balance || options->shares))
         return pastset_fail(PASTSET_EINVAL,
-                            "--balanced and --rows: give only one of them");
+                            "--rows says all: give neither --balanced nor "
+                            "--shares with it");
     if (own->balance)
-        return river_balance(out, r, options->threads);
+        return river_balance(out, r, options->threads, options->shares);
     if (own->rows) {
-        err = strips_share(own->rows, r->rows, options->threads, 0, &first,
-                           &rows);
+        err = division_share(own->rows, r->rows, options->threads, 0, &first,
+                             &rows);
         *out = err ? NULL : strdup(own->rows);
         if (!err && !*out)
             err = pastset_no_memory("for the rows");
+        return err;
     }
-    return err;
+    return division_cut(out, options->shares, r->rows, options->threads);
 }
 
 static int threads_print(FILE *out, const program_options *options,
                          const river *r)
 {
-    program_options more = *options;
-    char *cut, *attributes;
+    char *cut;
     int err = cut_make(&cut, options, r);
 
-    if (err || !cut) {
-        if (!err)
-            program_mapping_threads(out, options);
-        return err;
-    }
-    if (asprintf(&attributes, "%s, " RIVER_ROWS_ATTRIBUTE "=\"%s\"",
-                 options->attributes, cut) < 0) {
-        err = pastset_no_memory("for the rows");
-    } else {
-        more.attributes = attributes;
-        program_mapping_threads(out, &more);
-        free(attributes);
-    }
+    if (!err)
+        err = program_mapping_cut(out, options, cut);
     free(cut);
     return err;
 }

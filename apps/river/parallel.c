@@ -21,6 +21,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "apps/common/division.h"
 #include "apps/common/strips.h"
 #include "pastset/status.h"
 
@@ -388,7 +389,7 @@ static int strip_open(strip *s, paths_thread *self)
 {
     int err = strips_open(&s->links, self, s->problem.rows,
                           s->problem.columns * RIVER_CELL_VALUES,
-                          paths_thread_attribute(self, RIVER_ROWS_ATTRIBUTE));
+                          paths_thread_attribute(self, DIVISION_ATTRIBUTE));
 
     if (!err)
         err = paths_open(&s->step, self, "step");

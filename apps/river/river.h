@@ -117,19 +117,16 @@ int river_water_check(double start, double now, double *lost_max);
 
 /* --- strips --- */
 
-/* The attribute of each thread in the map that says how many rows each strip
- * has, as in strips_share; without it all have equally many. */
-#define RIVER_ROWS_ATTRIBUTE "rows"
-
 typedef struct river_options {
     bool balance;     /* mapping: strips with equally much work */
     const char *rows; /* mapping: this cut; NULL: none is given */
 } river_options;
 
-/* A cut of the valley into this many strips with equally much work, for
- * strips_share; the caller frees it (balance.c). Errors: PASTSET_EINVAL (more
- * threads than rows), PASTSET_ENOMEM. */
-int river_balance(char **out, const river *r, uint32_t threads);
+/* A cut of the valley into this many strips with equally much work, or so much
+ * as `shares` say, for division_share; the caller frees it (balance.c). Errors:
+ * those of division_shares, PASTSET_EINVAL (more threads than rows). */
+int river_balance(char **out, const river *r, uint32_t threads,
+                  const char *shares);
 
 /* Computes all steps on the whole grid, and sums up in how many of them each
  * cell of a row was wet: what there was to compute in it. `wet` has a number

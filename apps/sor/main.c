@@ -20,6 +20,7 @@ int main(int argc, char **argv)
     static const program it = {
         .name = "sor",
         .about = about,
+        .divides = true,
         .options = sor_options,
         .parse = sor_parse,
         .own_bytes = sizeof(sor_own),

@@ -16,7 +16,9 @@ int sor_mapping(const program_options *options, FILE *out)
     if (err)
         return err;
     program_mapping_begin(out, "sor");
-    program_mapping_threads(out, options);
+    err = program_mapping_divided(out, options, s.n);
+    if (err)
+        return err;
     err = strips_mapping(out, s.n, s.n + 2, options->threads);
     if (err)
         return err;

@@ -13,6 +13,7 @@
 
 #include <stdlib.h>
 
+#include "apps/common/division.h"
 #include "apps/common/strips.h"
 #include "pastset/status.h"
 
@@ -37,8 +38,8 @@ static int strip_make(strip *s, paths_thread *self,
     int err = sor_make(&s->problem, options);
 
     if (!err)
-        err =
-            strips_open(&s->links, self, s->problem.n, s->problem.n + 2, NULL);
+        err = strips_open(&s->links, self, s->problem.n, s->problem.n + 2,
+                          paths_thread_attribute(self, DIVISION_ATTRIBUTE));
     if (!err)
         err = paths_open(&s->residual, self, "residual");
     if (err)

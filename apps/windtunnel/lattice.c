@@ -39,16 +39,6 @@ const char *lattice_obstacle_name(lattice_obstacle obstacle)
     return (unsigned)obstacle < LATTICE_OBSTACLES ? names[obstacle] : "?";
 }
 
-void lattice_share(const lattice_tunnel *tunnel, uint32_t count,
-                   uint32_t number, uint32_t *first, uint32_t *rows)
-{
-    uint32_t each = tunnel->height / count;
-    uint32_t more = tunnel->height % count; /* slices with one row more */
-
-    *first = number * each + (number < more ? number : more);
-    *rows = each + (number < more ? 1 : 0);
-}
-
 static bool is_wall_row(const lattice_tunnel *tunnel, uint32_t row)
 {
     return row == 0 || row == tunnel->height - 1;

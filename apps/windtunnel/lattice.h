@@ -73,11 +73,6 @@ const char *lattice_tunnel_problem(const lattice_tunnel *tunnel);
 /* "empty", "plate", "disc". */
 const char *lattice_obstacle_name(lattice_obstacle obstacle);
 
-/* The rows of slice `number` of `count` (1 ... height): all slices have as
- * many rows as any other, or one more. */
-void lattice_share(const lattice_tunnel *tunnel, uint32_t count,
-                   uint32_t number, uint32_t *first, uint32_t *rows);
-
 /* A slice of rows first ... first + rows - 1, as they are before step 0: air
  * at rest in no place, blowing to the east. NULL when memory is out. */
 lattice_slice *lattice_slice_create(const lattice_tunnel *tunnel,

@@ -48,6 +48,7 @@ enum {
     KEY_OBSTACLE,
     KEY_DUMP,
     KEY_PICTURE,
+    KEY_SHARES,
 };
 
 static const struct argp_option described[] = {
@@ -58,6 +59,10 @@ static const struct argp_option described[] = {
     {0, 0, NULL, 0, "mapping:", 1},
     {"threads", 't', "N", 0,
      "Number of threads that share the rows (default 4)", 1},
+    {"shares", KEY_SHARES, "N,N...", 0,
+     "Give each thread this much of the work (default: all equally much), as "
+     "'eventspace choose --split' prints it",
+     1},
     {0, 0, NULL, 0, "run and single:", 2},
     {"steps", KEY_STEPS, "N", 0, "Number of steps (default 6000)", 2},
     {"average", KEY_AVERAGE, "STEPS", 0,
@@ -122,6 +127,8 @@ static void options_check(struct argp_state *state, arguments *a)
     if (a->mode != MAPPING && o->threads)
         argp_error(state, "--threads is for mapping: a run has the threads "
                           "of its map, and single has one");
+    if (a->mode != MAPPING && o->shares)
+        argp_error(state, "--shares is for mapping: it is part of the map");
     if (a->mode != SINGLE && o->out)
         argp_error(state, "--output is for single: a run writes its results "
                           "to its run directory");
@@ -146,6 +153,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         break;
     case 't':
         o->threads = (uint32_t)number(state, "threads", text, 1, UINT32_MAX);
+        break;
+    case KEY_SHARES:
+        o->shares = text;
         break;
     case KEY_STEPS:
         o->steps = (uint32_t)number(state, "steps", text, 0, UINT32_MAX);

@@ -14,17 +14,23 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 
+#include "apps/common/division.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
 
 #define BORDER_CAPACITY 2
 
-static void thread_print(const lattice_tunnel *tunnel, uint32_t i)
+static void thread_print(const lattice_tunnel *tunnel, const char *cut,
+                         uint32_t i)
 {
     printf("    " WINDTUNNEL_THREAD " [kind=thread, number=%" PRIu32
-           ", " WINDTUNNEL_SIZE_ATTRIBUTE "=\"%" PRIu32 "x%" PRIu32 "\"];\n",
+           ", " WINDTUNNEL_SIZE_ATTRIBUTE "=\"%" PRIu32 "x%" PRIu32 "\"",
            i, i, tunnel->width, tunnel->height);
+    if (cut)
+        printf(", " DIVISION_ATTRIBUTE "=\"%s\"", cut);
+    printf("];\n");
 }
 
 static void border_print(const lattice_tunnel *tunnel, const char *name,
@@ -35,11 +41,11 @@ static void border_print(const lattice_tunnel *tunnel, const char *name,
            name, i, lattice_border_words(tunnel), BORDER_CAPACITY);
 }
 
-static void nodes_print(const lattice_tunnel *tunnel, uint32_t threads,
-                        size_t result_bytes)
+static void nodes_print(const lattice_tunnel *tunnel, const char *cut,
+                        uint32_t threads, size_t result_bytes)
 {
     for (uint32_t i = 0; i < threads; i++)
-        thread_print(tunnel, i);
+        thread_print(tunnel, cut, i);
     for (uint32_t i = 0; i < threads; i++) {
         if (i > 0)
             border_print(tunnel, "up", i);
@@ -77,34 +83,58 @@ static void edges_print(uint32_t threads)
     printf("    t0 -> results [as=all_results, use=read];\n");
 }
 
-int windtunnel_mapping(const windtunnel_options *options)
+/* The rows of the largest slice. */
+static int rows_max(uint32_t *out, const char *cut, uint32_t rows,
+                    uint32_t threads)
 {
-    lattice_tunnel tunnel;
-    uint32_t first, max_rows;
+    *out = 0;
+    for (uint32_t i = 0; i < threads; i++) {
+        uint32_t first, count;
+        int err = division_share(cut, rows, threads, i, &first, &count);
+        if (err)
+            return err;
+        *out = count > *out ? count : *out;
+    }
+    return 0;
+}
+
+static int mapping_print(const lattice_tunnel *tunnel, const char *cut,
+                         uint32_t threads)
+{
     size_t result_bytes;
-    int err = windtunnel_tunnel(&tunnel, options, WINDTUNNEL_WIDTH,
-                                WINDTUNNEL_HEIGHT);
+    uint32_t rows;
+    int err = rows_max(&rows, cut, tunnel->height, threads);
 
     if (err)
         return err;
-    if (options->threads == 0 || options->threads > tunnel.height)
-        return pastset_fail(PASTSET_EINVAL,
-                            "--threads=%" PRIu32 ": there must be 1 to %" PRIu32
-                            " threads: each needs at least one row",
-                            options->threads, tunnel.height);
-    lattice_share(&tunnel, options->threads, 0, &first, &max_rows);
     result_bytes =
-        lattice_result_bytes(&tunnel, max_rows) + sizeof(windtunnel_times);
+        lattice_result_bytes(tunnel, rows) + sizeof(windtunnel_times);
     if (result_bytes > PASTSET_TUPLE_BYTES)
         return pastset_fail(PASTSET_EINVAL,
                             "the result of a thread would have %zu bytes, but "
                             "a tuple holds at most %u: use more threads",
                             result_bytes, PASTSET_TUPLE_BYTES);
     printf("digraph windtunnel {\n");
-    nodes_print(&tunnel, options->threads, result_bytes);
-    edges_print(options->threads);
+    nodes_print(tunnel, cut, threads, result_bytes);
+    edges_print(threads);
     printf("}\n");
     if (fflush(stdout) != 0 || ferror(stdout))
         return pastset_fail(PASTSET_EIO, "standard output: cannot write");
     return 0;
+}
+
+int windtunnel_mapping(const windtunnel_options *options)
+{
+    lattice_tunnel tunnel;
+    char *cut = NULL;
+    int err = windtunnel_tunnel(&tunnel, options, WINDTUNNEL_WIDTH,
+                                WINDTUNNEL_HEIGHT);
+
+    if (!err)
+        err = division_cut(&cut, options->shares, tunnel.height,
+                           options->threads);
+    if (!err)
+        err = mapping_print(&tunnel, cut, options->threads);
+    free(cut);
+    return err;
 }

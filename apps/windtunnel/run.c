@@ -21,6 +21,7 @@
 
 #include "eventspace/eventspace.h"
 #include "paths/paths.h"
+#include "apps/common/division.h"
 #include "pastset/status.h"
 
 /* What all threads of this process share; nobody changes it. */
@@ -190,6 +191,14 @@ static int result_write(worker *w)
     return err;
 }
 
+static int rows_of(const worker *w, uint32_t thread, uint32_t *first,
+                   uint32_t *rows)
+{
+    return division_share(paths_thread_attribute(w->self, DIVISION_ATTRIBUTE),
+                          w->tunnel.height, paths_thread_count(w->self), thread,
+                          first, rows);
+}
+
 /* The times behind a slice, and which rows that has. Returns what is wrong, as
  * lattice_result_unpack does. */
 static const char *times_take(const worker *w, const char *tuple, size_t bytes,
@@ -201,7 +210,8 @@ static const char *times_take(const worker *w, const char *tuple, size_t bytes,
     memcpy(&times, tuple + bytes, sizeof(times));
     if (times.thread >= count)
         return "it is of a thread that there is not";
-    lattice_share(&w->tunnel, count, (uint32_t)times.thread, &first, &rows);
+    if (rows_of(w, (uint32_t)times.thread, &first, &rows))
+        return "there are no such rows";
     slices[times.thread] =
         (pixels_slice){first, rows, times.computing_ns, times.communicating_ns};
     return NULL;
@@ -306,15 +316,11 @@ static int tunnel_find(worker *w)
 
 static int slice_make(worker *w)
 {
-    uint32_t count = paths_thread_count(w->self), first, rows;
+    uint32_t first, rows;
+    int err = rows_of(w, paths_thread_number(w->self), &first, &rows);
 
-    if (count > w->tunnel.height)
-        return pastset_fail(PASTSET_EINVAL,
-                            "the tunnel has %" PRIu32 " rows, too few for "
-                            "%" PRIu32 " threads",
-                            w->tunnel.height, count);
-    lattice_share(&w->tunnel, count, paths_thread_number(w->self), &first,
-                  &rows);
+    if (err)
+        return err;
     w->border_bytes = lattice_border_words(&w->tunnel) * sizeof(uint64_t);
     w->border = malloc(w->border_bytes);
     w->slice = lattice_slice_create(&w->tunnel, first, rows);

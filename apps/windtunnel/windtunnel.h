@@ -16,6 +16,7 @@
 
 typedef struct windtunnel_options {
     uint32_t threads;       /* mapping */
+    const char *shares;     /* mapping: as in division.h; NULL */
     uint32_t width, height; /* 0: not given */
     uint32_t steps;
     uint32_t average; /* the picture shows the mean of so many steps */

@@ -6,7 +6,7 @@ if(TARGET apps_river_test)
   add_dependencies(apps_river_test eventspace_cli river)
 endif()
 es_test(apps/river_cut_test
-        LINKS river_water es_strips es_pixels PkgConfig::JANSSON PkgConfig::PNG
+        LINKS river_water es_division es_pixels PkgConfig::JANSSON PkgConfig::PNG
         SOURCES support/application.c support/command.c support/scratch.c
                 support/pictures.c
         TIMEOUT 300)

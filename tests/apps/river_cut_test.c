@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "apps/common/strips.h"
+#include "apps/common/division.h"
 #include "apps/river/river.h"
 #include "tests/support/application.h"
 #include "tests/support/check.h"
@@ -24,7 +24,7 @@ static void check_strip(const char *cut, uint32_t number, uint32_t want_first,
 {
     uint32_t first, rows;
 
-    check_status(strips_share(cut, 100, 3, number, &first, &rows), 0);
+    check_status(division_share(cut, 100, 3, number, &first, &rows), 0);
     cr_expect_eq(first, want_first);
     cr_expect_eq(rows, want_rows);
 }
@@ -61,7 +61,7 @@ Test(river_cut, refuses_cuts_of_other_grids)
     uint32_t first, rows;
 
     for (size_t i = 0; i < sizeof(cuts) / sizeof(cuts[0]); i++) {
-        check_status(strips_share(cuts[i], 100, 3, 2, &first, &rows),
+        check_status(division_share(cuts[i], 100, 3, 2, &first, &rows),
                      PASTSET_EINVAL);
         check_error("rows=");
         check_error("together 100");
@@ -273,7 +273,7 @@ Test(river_cut, refuses_two_cuts_and_those_that_do_not_fit)
     char *output = command_run(2, 20, RIVER, "mapping", "--balanced", "--rows",
                                "1,1,1,93", NULL);
 
-    check_says(output, "--balanced and --rows: give only one of them");
+    check_says(output, "--rows says all: give neither");
     free(output);
     output = command_run(2, 20, RIVER, "mapping", "--rows", "1,2,3", NULL);
     check_says(output, "rows=1,2,3: expected 4 numbers");

@@ -2,7 +2,9 @@
  * person would: what its scale says of a place is how fast the gas is there,
  * the names on the left stand where the threads' rows are, lines go over the
  * slow ones, and the bars are as long as the times. */
+#include "apps/common/division.h"
 #include "apps/windtunnel/picture.h"
+#include "tests/support/check.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -59,7 +61,8 @@ static pixels_canvas picture_of(uint32_t threads, const unsigned (*ms)[2])
     close(fd);
     for (uint32_t i = 0; i < threads; i++) {
         uint32_t first, rows;
-        lattice_share(&tunnel, threads, i, &first, &rows);
+        check_status(
+            division_share(NULL, tunnel.height, threads, i, &first, &rows), 0);
         slices[i] = (pixels_slice){first, rows, ms ? ms[i][0] * 1000000ull : 0,
                                    ms ? ms[i][1] * 1000000ull : 0};
     }
@@ -214,7 +217,8 @@ Test(windtunnel_picture, each_thread_has_its_rows_marked, .timeout = 60)
     cr_expect_eq(height, flow.height, "%d, not %d", height, flow.height);
     for (uint32_t i = 1; i < threads; i++) {
         uint32_t first, rows;
-        lattice_share(&tunnel, threads, i, &first, &rows);
+        check_status(
+            division_share(NULL, tunnel.height, threads, i, &first, &rows), 0);
         cr_expect(changes(&p, top + (int)(first * height / tunnel.height)),
                   "thread %u", i);
     }

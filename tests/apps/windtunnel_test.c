@@ -3,7 +3,9 @@
  * The automaton is written here a second time, with one byte a site, a table
  * of collisions and coordinates, and none of the code under test but its
  * random words. Both must agree on every bit. */
+#include "apps/common/division.h"
 #include "apps/windtunnel/lattice.h"
+#include "tests/support/check.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -354,7 +356,8 @@ static cut cut_create(const lattice_tunnel *tunnel, uint32_t count)
 
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first, rows;
-        lattice_share(tunnel, count, i, &first, &rows);
+        check_status(
+            division_share(NULL, tunnel->height, count, i, &first, &rows), 0);
         c.slices[i] = lattice_slice_create(tunnel, first, rows);
         cr_assert_not_null(c.slices[i]);
     }
@@ -626,7 +629,8 @@ Test(windtunnel, shares_all_rows_evenly, .timeout = 120)
         uint32_t next = 0;
         for (uint32_t i = 0; i < count; i++) {
             uint32_t first, rows;
-            lattice_share(&small, count, i, &first, &rows);
+            check_status(
+                division_share(NULL, small.height, count, i, &first, &rows), 0);
             cr_assert_eq(first, next);
             cr_assert(rows == small.height / count ||
                       rows == small.height / count + 1);
