@@ -311,6 +311,7 @@ static int init(chooser *c, const predict_profile *profile,
 
     if (err)
         return err;
+    c->rater.threads = c->options.threads;
     err = predict__pool_init(&c->best, c->nodes, c->options.keep);
     if (err)
         return err;

@@ -15,12 +15,16 @@
 #include "predict/stochastic/vary.h"
 
 typedef struct predict_choose_options {
-    uint64_t max;     /* placements that are all tried, however long that
-                          takes; above, a search. 0: 20,000, less where the time
-                          is too short for them */
-    double seconds_s; /* time that may be spent; 0: 8 */
-    uint32_t keep;    /* how many placements are given; 0: 10 */
-    uint64_t seed;    /* of the search */
+    uint64_t max;            /* placements that are all tried, however long that
+                                 takes; above, a search. 0: 20,000, less where the time
+                                 is too short for them */
+    double seconds_s;        /* time that may be spent; 0: 8 */
+    uint32_t keep;           /* how many placements are given; 0: 10 */
+    uint64_t seed;           /* of the search */
+    const uint32_t *threads; /* by node: how many share its part of the work,
+                                which is divided as predict_split does; NULL:
+                                as in the profile, equally much for each
+                                thread of all nodes */
     void (*progress)(void *context, uint64_t done, uint64_t all);
     void *context;
 } predict_choose_options;
@@ -58,6 +62,14 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_cluster *cluster,
                    const predict_choose_options *options);
 void predict_choice_destroy(predict_choice *choice);
+
+/* How many times as much work each thread of a node has, if all of the work is
+ * divided by what their machines give to a thread, as if all had equally much
+ * (002, table 1). A machine with a load of n gives each of its t threads a
+ * p/(n + t) of a processor, at most 1, times its speed; n is `split_load`. */
+void predict_split(double *out, const predict_cluster *cluster,
+                   const uint32_t *machines, const uint32_t *threads,
+                   size_t nodes);
 
 /* --- where it is not certain what machines and links give --- */
 

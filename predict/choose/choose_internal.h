@@ -54,9 +54,12 @@ typedef struct predict__rater {
     const predict_profile *profile;
     const predict_cluster *cluster;
     predict__traffic *traffic;
-    predict_sums *sums;  /* by node */
-    double *place_loads; /* by place of the cluster */
-    double *link_s;      /* by link: seconds of its messages as measured */
+    predict_sums *sums;      /* by node */
+    double *place_loads;     /* by place of the cluster */
+    double *link_s;          /* by link: seconds of its messages as measured */
+    const uint32_t *threads; /* by node; NULL: the work is not divided */
+    double *factors;         /* by node: how much work it has; of the placement
+                                that is rated */
     double wall_s;
     double replay_s; /* as replayed without any change; 0: no actors */
     /* For estimates, all zero in between: */
@@ -78,6 +81,12 @@ double predict__estimate(predict__rater *rater, const uint32_t *machines);
 /* The prediction. Errors: those of predict_placement_scenario and of the
  * model. */
 int predict__rate(predict__rater *rater, predict_placement *placement);
+
+/* --- choose_split.c --- */
+
+/* A node with so many times as much work is so much slower. NULL: it has as
+ * much as in the profile. */
+void predict__split_scenario(predict_scenario *scenario, const double *factors);
 
 /* --- choose_pool.c --- */
 

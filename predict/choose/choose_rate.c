@@ -92,8 +92,9 @@ static int allocate(predict__rater *r)
     r->link_s = calloc(r->profile->link_count + 1, sizeof(*r->link_s));
     r->use = calloc(places + 1, sizeof(*r->use));
     r->added = calloc(nodes + 1, sizeof(*r->added));
+    r->factors = calloc(nodes + 1, sizeof(*r->factors));
     if (r->traffic && r->sums && r->place_loads && r->link_s && r->use &&
-        r->added)
+        r->added && r->factors)
         return 0;
     return pastset_no_memory("to rate placements");
 }
@@ -143,6 +144,7 @@ void predict__rater_fini(predict__rater *r)
     free(r->link_s);
     free(r->use);
     free(r->added);
+    free(r->factors);
     *r = (predict__rater){0};
 }
 
@@ -283,8 +285,8 @@ static predict_bounds bounds_of(predict__rater *r, const uint32_t *machines)
     for (size_t i = 0; i < nodes && !err; i++) {
         const predict_machine *machine = &r->cluster->machines[machines[i]];
         const predict_sums *s = &r->sums[i];
-        predict_times times = {s->comp_s / machine->speed, s->comm_s,
-                               s->idle_s};
+        predict_times times = {s->comp_s * r->factors[i] / machine->speed,
+                               s->comm_s, s->idle_s};
         predict_bounds b = {0, 0};
         err = predict_nodes_and_links(
             &b, times, background_load(r, machine, others_at(r, machines, i)),
@@ -346,6 +348,16 @@ static int rate_by_replay(predict__rater *r, const predict_scenario *scenario,
     return 0;
 }
 
+static void factors_find(predict__rater *r, const uint32_t *machines)
+{
+    size_t nodes = r->profile->node_count;
+
+    for (size_t i = 0; i < nodes; i++)
+        r->factors[i] = 1;
+    if (r->threads)
+        predict_split(r->factors, r->cluster, machines, r->threads, nodes);
+}
+
 int predict__rate(predict__rater *r, predict_placement *placement)
 {
     predict_scenario *scenario;
@@ -354,6 +366,8 @@ int predict__rate(predict__rater *r, predict_placement *placement)
 
     if (err)
         return err;
+    factors_find(r, placement->machines);
+    predict__split_scenario(scenario, r->factors);
     if (r->replay_s > 0)
         err = rate_by_replay(r, scenario, placement);
     else

@@ -212,6 +212,7 @@ int predict_choose_surely(predict_choice **out, const predict_profile *profile,
     rating r = {.rater = &rater, .cluster = cluster, .unsure = unsure};
     int err = predict__rater_init(&rater, profile, cluster);
 
+    rater.threads = options->threads;
     *out = NULL;
     if (!err)
         err = candidates(out, profile, cluster, options, unsure, &rater);

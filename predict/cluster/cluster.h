@@ -41,6 +41,7 @@
 typedef struct predict_machine {
     char *name;
     double load;
+    double split_load; /* the load by which work is divided; as read: `load` */
     double speed;
     predict_scheduler scheduler;
     uint32_t place; /* index: machines of the same one share processors */

@@ -124,6 +124,7 @@ static int take_machine(reader *r, const paths_map_node *node)
     if (!machine->name)
         return no_memory();
     err = take_number(r, node, "load", true, LOAD_MAX, &machine->load);
+    machine->split_load = machine->load;
     if (!err)
         err = take_number(r, node, "speed", false, LOAD_MAX, &machine->speed);
     if (!err)

@@ -153,6 +153,39 @@ says "no history is of machine a" err
 gives "a risk of nothing" 2 choose --risk=upper
 says "need --with" err
 
+# Work that is divided.
+cat >ring.dot <<'END'
+digraph { subgraph cluster_h0 { t0 [kind=thread, number=0]; t2 [kind=thread, number=2]; }
+    subgraph cluster_h1 { t1 [kind=thread, number=1]; e [kind=element, type=i32]; }
+    t0 -> e [use=write]; t1 -> e [use=read]; t2 -> e [use=write]; }
+END
+gives "divided by loads" 0 choose --map ring.dot --split=mean --best 100 \
+    --profiled-link '*:latency=100us,bandwidth=100mbit' --format csv
+# h0 has two threads: 1/(1+2) and 1/(0+1) of a processor; 1/(0+2) and 1/(3+1)
+says '^[0-9]*,.*,"0.3333,1,0.3333",b,c' out
+says '^[0-9]*,.*,"1,0.5,1",c,a' out
+gives "and said" 0 choose --map ring.dot --split=mean \
+    --profiled-link '*:latency=100us,bandwidth=100mbit'
+says "^Divide the work of number 1 so: --shares=" out
+# a gives 0.8625 of a processor on average, and 0.45 at times
+share_of() { # SPLIT: of t1, where h0 is d and h1 is a
+    surely --map ring.dot --split="$1" --best 100 --format csv |
+        sed -n 's/.*,"\(.*\)",d,a.$/\1/p' | cut -d, -f2
+}
+bold=$(share_of bold) mean=$(share_of mean) careful=$(share_of careful)
+gives "who is careful trusts a with less" 0 awk -v b="$bold" -v m="$mean" \
+    -v c="$careful" 'BEGIN { exit !(b >= m && m > c && c > 0) }'
+gives "no map" 2 choose --split=mean
+says "split needs --map" err
+gives "no ranges" 2 choose --split=bold --map ring.dot
+says "need --with" err
+gives "no such way" 2 choose --split=half --map ring.dot
+says "is not one of mean, careful, bold" err
+sed 's/cluster_h1/cluster_h7/' ring.dot >other.dot
+gives "the map of another run" 1 choose --map other.dot --split=mean \
+    --profiled-link '*:latency=100us,bandwidth=100mbit'
+says "process h7 is no node of the profile" err
+
 # The best placement, for generating a map.
 cat >application.dot <<'END'
 digraph { t0 [kind=thread]; t1 [kind=thread]; e [kind=element, type=i32];

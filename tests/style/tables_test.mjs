@@ -60,6 +60,7 @@ writeFileSync(join(folder, 'HISTORY'), `# eventspace history 1
 1764216000000,50e-6
 1764216005000,51e-6
 `);
+output('map', 'instrument', 'plain.dot', '--output', 'MAP');
 mkdirSync(join(folder, 'HISTORIES'));
 for (const machine of ['a', 'h0'])
   writeFileSync(join(folder, `HISTORIES/${machine}.history`), `# eventspace history 1

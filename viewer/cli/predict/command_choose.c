@@ -1,18 +1,13 @@
 /* command_choose.c - eventspace choose PROFILE --cluster FILE: which machines
  * will run a program fastest. */
-#include "viewer/cli/predict/command_outlook.h"
-#include "viewer/cli/predict/predict_arguments.h"
-
-#include "paths/generate/generate.h"
-#include "pastset/status.h"
-#include "viewer/tables/profile_table.h"
-#include "predict/choose/choose.h"
+#include "viewer/cli/predict/command_choose.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
+
+#include "pastset/status.h"
+#include "viewer/tables/profile_table.h"
 
 enum {
     KEY_NODES = 256,
@@ -22,21 +17,11 @@ enum {
     KEY_MAX_PLACEMENTS,
     KEY_SEED,
     KEY_MAP,
+    KEY_SPLIT,
 };
 
-#define BEFORE_MACHINES 5 /* columns */
-#define WITH_HISTORIES 8  /* the same with histories */
 #define TIME_LIMIT_MIN_NS 10000000u
 #define TIME_LIMIT_MAX_NS (86400 * (uint64_t)1000000000)
-
-typedef struct choose_arguments {
-    const char *profile, *cluster, *map, *output;
-    cli_conditions profiled_links;
-    uint64_t nodes; /* 0: those of the profile */
-    viewer_format format;
-    predict_choose_options options;
-    cli_outlook_options outlook;
-} choose_arguments;
 
 static const struct argp_option choose_options[] = {
     {"cluster", 'c', "FILE", 0,
@@ -57,7 +42,12 @@ static const struct argp_option choose_options[] = {
     {"seed", KEY_SEED, "N", 0,
      "Start the search with this random seed (default 0)", 0},
     {"map", KEY_MAP, "MAP", 0,
-     "The path map of the profiled run; required by --output", 0},
+     "The path map of the profiled run; required by --output and --split", 0},
+    {"split", KEY_SPLIT, "mean|careful|bold", 0,
+     "Divide the work by what machines give, and print how, for --shares of a "
+     "program. With histories: by their means; carefully, by the lower ends of "
+     "their ranges; or boldly, by the upper ones. Requires --map",
+     0},
     {"output", 'o', "FILE", 0,
      "Write the best placement to a file for 'eventspace map generate "
      "--placement'; requires --map",
@@ -70,114 +60,7 @@ static const struct argp_option choose_options[] = {
     {0},
 };
 
-/* --- the table --- */
-
-static const scopes_column first_columns[BEFORE_MACHINES] = {
-    {"rank", "rank", SCOPES_NUMBER},
-    {"time_s", "time s", SCOPES_REAL},
-    {"slowdown", "times dedicated", SCOPES_REAL},
-    {"lower_s", "bounds: from s", SCOPES_REAL},
-    {"upper_s", "to s", SCOPES_REAL},
-};
-
-static const scopes_column first_columns_with[WITH_HISTORIES] = {
-    {"rank", "rank", SCOPES_NUMBER},
-    {"time_s", "time s", SCOPES_REAL},
-    {"range_s", "+- s", SCOPES_REAL},
-    {"risk_s", "to count on s", SCOPES_REAL},
-    {"slowdown", "times dedicated", SCOPES_REAL},
-    {"lower_s", "bounds: from s", SCOPES_REAL},
-    {"upper_s", "to s", SCOPES_REAL},
-    {"cause", "least sure is", SCOPES_TEXT},
-};
-
-/* What a choice is printed from. `outlook` NULL: without histories. */
-typedef struct chosen {
-    const predict_choice *choice;
-    const predict_profile *profile;
-    const predict_cluster *cluster;
-    const cli_outlook *outlook;
-} chosen;
-
-/* A column for each node, whose name is its head. The caller frees it. */
-static scopes_column *columns_of(const chosen *c, size_t *count)
-{
-    size_t first = c->outlook ? WITH_HISTORIES : BEFORE_MACHINES;
-    scopes_column *columns =
-        calloc(first + c->profile->node_count, sizeof(*columns));
-
-    if (!columns)
-        return NULL;
-    if (c->outlook)
-        memcpy(columns, first_columns_with, sizeof(first_columns_with));
-    else
-        memcpy(columns, first_columns, sizeof(first_columns));
-    for (size_t i = 0; i < c->profile->node_count; i++)
-        columns[first + i] = (scopes_column){
-            c->profile->nodes[i].name, c->profile->nodes[i].name, SCOPES_TEXT};
-    *count = first + c->profile->node_count;
-    return columns;
-}
-
-static const char *cause_of(const chosen *c, const predict_placement *p)
-{
-    return p->cause == PREDICT_NONE
-               ? ""
-               : c->outlook->given[p->cause].history->series;
-}
-
-static void add_row(scopes_table *table, const chosen *c, uint32_t rank)
-{
-    const predict_placement *p = &c->choice->placements[rank];
-    double time_s = c->outlook ? p->sure.mean : p->time_s;
-    double dedicated_s = c->choice->dedicated_s;
-
-    scopes_table_integer(table, rank + 1);
-    scopes_table_real(table, time_s);
-    if (c->outlook) {
-        scopes_table_real(table, p->sure.range);
-        scopes_table_real(table, p->risk_s);
-    }
-    scopes_table_real(table, dedicated_s > 0 ? time_s / dedicated_s : NAN);
-    scopes_table_real(table, p->lower_s);
-    scopes_table_real(table, p->upper_s);
-    if (c->outlook)
-        scopes_table_copy(table, cause_of(c, p));
-    for (uint32_t i = 0; i < c->choice->nodes; i++)
-        scopes_table_text(table, c->cluster->machines[p->machines[i]].name);
-}
-
-static const scopes_column choice_columns[] = {
-    {"model", "model", SCOPES_TEXT},
-    {"how", "how", SCOPES_TEXT},
-    {"dedicated_s", "dedicated s", SCOPES_REAL},
-    {"worst_s", "worst s", SCOPES_REAL},
-    {"all", "all", SCOPES_REAL}, /* more than an integer holds, it may be */
-    {"tried", "tried", SCOPES_COUNT},
-    {"estimated", "estimated", SCOPES_COUNT},
-};
-
-static int print_json(const predict_choice *choice, const scopes_table *table)
-{
-    scopes_table *head = scopes_table_create(CLI_LIST(choice_columns));
-    int err;
-
-    scopes_table_text(head, choice->model);
-    scopes_table_text(head, choice->how);
-    scopes_table_real(head, choice->dedicated_s);
-    scopes_table_real(head, choice->worst_s);
-    scopes_table_real(head, choice->all);
-    scopes_table_integer(head, (int64_t)choice->tried);
-    scopes_table_integer(head, (int64_t)choice->estimated);
-    putchar('{');
-    err = viewer_table_print_members(head, 0, stdout);
-    scopes_table_destroy(head);
-    fputs(",\n\"placements\": ", stdout);
-    if (!err)
-        err = viewer_table_print(table, VIEWER_JSON, stdout);
-    puts("}");
-    return err;
-}
+/* --- choosing --- */
 
 /* Else machines that no link leads to would be missing in silence. */
 static void tell_unlinked(const predict_cluster *cluster)
@@ -196,157 +79,6 @@ static void tell_unlinked(const predict_cluster *cluster)
     }
 }
 
-/* The one with the least mean of those that are given. */
-static uint32_t fastest(const predict_choice *choice)
-{
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < choice->count; i++)
-        if (choice->placements[i].sure.mean <
-            choice->placements[best].sure.mean)
-            best = i;
-    return best;
-}
-
-static uint32_t safest(const predict_choice *choice)
-{
-    uint32_t best = 0;
-
-    for (uint32_t i = 1; i < choice->count; i++)
-        if (predict_upper(choice->placements[i].sure) <
-            predict_upper(choice->placements[best].sure))
-            best = i;
-    return best;
-}
-
-/* Which one is fastest on average, which one is safe, and why that is not the
- * same. */
-static void print_why(const chosen *c)
-{
-    uint32_t fast = fastest(c->choice), safe = safest(c->choice);
-    const predict_placement *f = &c->choice->placements[fast],
-                            *s = &c->choice->placements[safe];
-
-    if (fast == safe) {
-        printf("\nFastest on average, and safe: number %u, %.4g s +- %.2g.\n",
-               fast + 1, f->sure.mean, f->sure.range);
-        return;
-    }
-    printf("\nFastest on average: number %u, %.4g s +- %.2g, up to %.4g s.\n"
-           "Safe: number %u, %.4g s +- %.2g, up to %.4g s.\n",
-           fast + 1, f->sure.mean, f->sure.range, predict_upper(f->sure),
-           safe + 1, s->sure.mean, s->sure.range, predict_upper(s->sure));
-    if (f->cause != PREDICT_NONE)
-        printf("Number %u is less sure by the %s, whose range adds %.2g s.\n",
-               fast + 1, cause_of(c, f), f->cause_s);
-}
-
-static int print_histories(const cli_outlook *outlook)
-{
-    scopes_table *table = cli_outlook_table(outlook, false, true);
-    int err;
-
-    putchar('\n');
-    err = viewer_table_print(table, VIEWER_TABLE, stdout);
-    scopes_table_destroy(table);
-    return err;
-}
-
-static int print(const choose_arguments *a, const chosen *c)
-{
-    const predict_choice *choice = c->choice;
-    size_t count = 0;
-    scopes_column *columns = columns_of(c, &count);
-    scopes_table *table;
-    int err;
-
-    if (!columns)
-        return pastset_no_memory("to print");
-    table = scopes_table_create(columns, count);
-    for (uint32_t i = 0; i < choice->count; i++)
-        add_row(table, c, i);
-    if (a->format == VIEWER_JSON)
-        err = print_json(choice, table);
-    else
-        err = viewer_table_print(table, a->format, stdout);
-    if (a->format == VIEWER_TABLE && !err && c->outlook)
-        print_why(c);
-    if (a->format == VIEWER_TABLE && !err)
-        printf("\nBy the %s: %s.\nMeasured alone %.3f s; the worst that was "
-               "tried %.3f s.\n",
-               choice->model, choice->how, choice->dedicated_s,
-               choice->worst_s);
-    if (a->format == VIEWER_TABLE && !err && c->outlook)
-        err = print_histories(c->outlook);
-    scopes_table_destroy(table);
-    free(columns);
-    return err;
-}
-
-/* --- the placement file --- */
-
-static int place_node(paths_map *placement, const char *name, uint32_t machine)
-{
-    uint32_t from = paths_map_add_node(placement, PATHS_NONE, "", name);
-
-    if (from == PATHS_NONE ||
-        paths_map_add_edge(placement, from, machine) == PATHS_NONE)
-        return pastset_no_memory("for a placement");
-    return 0;
-}
-
-/* Threads and elements of the process that was a node of the profile go to
- * the machine that was chosen for it. */
-static int place_process(paths_map *placement, const paths_map *map,
-                         const char *name, const char *to)
-{
-    uint32_t was = paths_map_find_process(map, name);
-    uint32_t machine = paths_map_add_node(placement, PATHS_NONE, "", to);
-    int err = 0;
-
-    if (was == PATHS_NONE)
-        return pastset_fail(PASTSET_ENOENT,
-                            "%.250s: there is no process %s, which the profile "
-                            "has: is this the map of the run that was "
-                            "measured?",
-                            map->file, name);
-    if (machine == PATHS_NONE)
-        return pastset_fail(PASTSET_EINVAL,
-                            "machine %s: something else in the map has this "
-                            "name, so a placement file would be ambiguous",
-                            to);
-    for (uint32_t i = 0; i < map->node_count && !err; i++) {
-        const paths_map_node *node = &map->nodes[i];
-        if (node->process == was && node->kind != PATHS_WRAPPER)
-            err = place_node(placement, node->name, machine);
-    }
-    return err;
-}
-
-static int write_placement(const choose_arguments *a,
-                           const predict_choice *choice,
-                           const predict_profile *profile,
-                           const predict_cluster *cluster)
-{
-    const uint32_t *machines = choice->placements[0].machines;
-    paths_map *map, *placement = NULL;
-    int err = paths_map_read(&map, cli_input(a->map));
-
-    if (err)
-        return err;
-    err = paths_map_create(&placement, "placement");
-    for (uint32_t i = 0; i < choice->nodes && !err; i++)
-        err = place_process(placement, map, profile->nodes[i].name,
-                            cluster->machines[machines[i]].name);
-    if (!err)
-        err = paths_map_save(placement, a->output);
-    paths_map_destroy(map);
-    paths_map_destroy(placement);
-    return err;
-}
-
-/* --- choosing --- */
-
 static void tell_progress(void *context, uint64_t done, uint64_t all)
 {
     uint64_t *last = context;
@@ -361,170 +93,57 @@ static void tell_progress(void *context, uint64_t done, uint64_t all)
         fprintf(stderr, "\r\033[K");
 }
 
-/* --- with histories --- */
-
-static void cluster_set(predict_cluster *cluster, const double *values,
-                        void *context)
+static int check_nodes(const choose_arguments *a,
+                       const predict_profile *profile)
 {
-    const cli_outlook *o = context;
-    uint32_t n = cluster->machine_count;
-
-    for (size_t i = 0; i < o->count; i++) {
-        const cli_given *g = &o->given[i];
-        predict_machine *machine = &cluster->machines[g->a];
-        size_t there = (size_t)g->a * n + g->b, back = (size_t)g->b * n + g->a;
-        if (g->kind == MEASURE_AVAILABILITY)
-            machine->load = predict_load_of_share(
-                values[i], cluster->processors[machine->place]);
-        else if (g->kind == MEASURE_LATENCY)
-            cluster->wires[there].latency_s = cluster->wires[back].latency_s =
-                values[i];
-        else
-            cluster->wires[there].bandwidth = cluster->wires[back].bandwidth =
-                values[i];
-        if (g->kind != MEASURE_AVAILABILITY && cluster->flows)
-            cluster->flows[there] = cluster->flows[back] =
-                (predict_flow){0, 0, 0};
-    }
+    if (!a->nodes || a->nodes == profile->node_count)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL,
+                        "%s: the profile is of a run on %zu nodes; it cannot "
+                        "predict a run on %" PRIu64,
+                        a->profile, profile->node_count, a->nodes);
 }
 
-typedef struct unsure_context {
-    const cli_outlook *outlook;
-    const predict_cluster *cluster;
-} unsure_context;
-
-static void unsure_set(predict_cluster *cluster, const double *values,
-                       void *context)
-{
-    const unsure_context *c = context;
-
-    cluster_set(cluster, values, (void *)(uintptr_t)c->outlook);
-}
-
-/* Of a machine: all of its place, whose processors they share. */
-static bool unsure_matters(size_t i, const uint32_t *machines, uint32_t nodes,
-                           void *context)
-{
-    const unsure_context *c = context;
-    const cli_given *g = &c->outlook->given[i];
-    bool has_a = false, has_b = g->kind == MEASURE_AVAILABILITY;
-
-    for (uint32_t n = 0; n < nodes; n++) {
-        has_a |=
-            machines[n] == g->a || (g->kind == MEASURE_AVAILABILITY &&
-                                    c->cluster->machines[machines[n]].place ==
-                                        c->cluster->machines[g->a].place);
-        has_b |= machines[n] == g->b;
-    }
-    return has_a && has_b;
-}
-
-static int means_set(predict_cluster *cluster, cli_outlook *o)
-{
-    double *values = calloc(o->count + 1, sizeof(*values));
-
-    if (!values)
-        return pastset_no_memory("to choose");
-    for (size_t i = 0; i < o->count; i++)
-        values[i] = fmin(fmax(o->varied[i].value.mean, o->varied[i].least),
-                         o->varied[i].most);
-    cluster_set(cluster, values, o);
-    free(values);
-    return 0;
-}
-
-/* As `predict --with` does: how long the best takes by what comes next says
- * which part of the histories counts. */
-static int outlook_make(cli_outlook *o, choose_arguments *a,
-                        const predict_profile *profile,
-                        predict_cluster *cluster)
-{
-    predict_choice *choice = NULL;
-    predict_choose_options quick = a->options;
-    int err = cli_outlook_make(o, &a->outlook, 0);
-
-    quick.seconds_s = (quick.seconds_s > 0 ? quick.seconds_s : 8) / 4;
-    quick.keep = 1;
-    quick.progress = NULL;
-    if (!err)
-        err = means_set(cluster, o);
-    if (!err)
-        err = predict_choose(&choice, profile, cluster, &quick);
-    if (!err)
-        err = cli_outlook_make(
-            o, &a->outlook,
-            (int64_t)fmax(1, choice->placements[0].time_s * 1000));
-    predict_choice_destroy(choice);
-    return err;
-}
-
-static int outlook_read(cli_outlook *o, const choose_arguments *a,
-                        const predict_cluster *cluster)
-{
-    const char **names = calloc(cluster->machine_count + 1, sizeof(*names));
-    int err;
-
-    if (!names)
-        return pastset_no_memory("to choose");
-    for (uint32_t i = 0; i < cluster->machine_count; i++)
-        names[i] = cluster->machines[i].name;
-    err = cli_outlook_read(o, &a->outlook, names, cluster->machine_count);
-    free(names);
-    return err;
-}
-
-static int choose_with(predict_choice **out, cli_outlook *o,
-                       choose_arguments *a, const predict_profile *profile,
-                       predict_cluster *cluster)
-{
-    unsure_context context = {o, cluster};
-    predict_unsure unsure = {.set = unsure_set,
-                             .matters = unsure_matters,
-                             .context = &context,
-                             .risk = a->outlook.risk};
-    int err = outlook_read(o, a, cluster);
-
-    if (!err)
-        err = outlook_make(o, a, profile, cluster);
-    unsure.varied = o->varied;
-    unsure.count = o->count;
-    return err ? err
-               : predict_choose_surely(out, profile, cluster, &a->options,
-                                       &unsure);
-}
-
-/* --- one choice --- */
-
-static int choose(choose_arguments *a, const predict_profile *profile,
-                  predict_cluster *cluster)
+static int find(predict_choice **out, cli_outlook *outlook, choose_arguments *a,
+                const predict_profile *profile, predict_cluster *cluster)
 {
     bool terminal = isatty(STDERR_FILENO);
-    bool is_with = a->outlook.path_count > 0;
     uint64_t last = 101;
-    predict_choice *choice = NULL;
-    cli_outlook outlook = {0};
     int err;
 
-    if (a->nodes && a->nodes != profile->node_count)
-        return pastset_fail(PASTSET_EINVAL,
-                            "%s: the profile is of a run on %zu nodes; it "
-                            "cannot predict a run on %" PRIu64,
-                            a->profile, profile->node_count, a->nodes);
     if (terminal) {
         a->options.progress = tell_progress;
         a->options.context = &last;
     }
-    err = is_with ? choose_with(&choice, &outlook, a, profile, cluster)
-                  : predict_choose(&choice, profile, cluster, &a->options);
+    err = a->outlook.path_count
+              ? cli_choose_with(out, outlook, a, profile, cluster)
+              : predict_choose(out, profile, cluster, &a->options);
     if (terminal)
         fprintf(stderr, "\r\033[K");
+    return err;
+}
+
+static int choose(choose_arguments *a, const predict_profile *profile,
+                  predict_cluster *cluster)
+{
+    predict_choice *choice = NULL;
+    cli_outlook outlook = {0};
+    chosen c = {.a = a, .profile = profile, .cluster = cluster};
+    int err = check_nodes(a, profile);
+
+    if (!err && a->split)
+        err = cli_choose_threads_read(a, profile);
+    a->options.threads = a->threads_on;
+    if (!err)
+        err = find(&choice, &outlook, a, profile, cluster);
+    c.choice = choice;
+    c.outlook = a->outlook.path_count ? &outlook : NULL;
     if (!err && profile->node_count > 1)
         tell_unlinked(cluster);
     if (!err)
-        err = print(
-            a, &(chosen){choice, profile, cluster, is_with ? &outlook : NULL});
+        err = cli_choose_print(&c);
     if (!err && a->output)
-        err = write_placement(a, choice, profile, cluster);
+        err = cli_choose_placement_write(&c);
     predict_choice_destroy(choice);
     cli_outlook_clear(&outlook);
     return err;
@@ -559,8 +178,14 @@ static void check_arguments(const choose_arguments *a, struct argp_state *state)
     if (!a->cluster)
         argp_error(state, "--cluster=FILE is missing: 'eventspace load' "
                           "writes one");
-    if (!a->map != !a->output)
-        argp_error(state, "--map and --output need each other");
+    if (a->map && !a->output && !a->split)
+        argp_error(state, "--map is for --output and --split");
+    if (!a->map && a->output)
+        argp_error(state, "--output needs --map");
+    if (!a->map && a->split)
+        argp_error(state, "--split needs --map");
+    if (a->split > SPLIT_MEAN && a->outlook.path_count == 0)
+        argp_error(state, "--split=careful and --split=bold need --with");
     cli_outlook_check(&a->outlook, state);
 }
 
@@ -593,6 +218,7 @@ static error_t parse_number(int key, char *text, struct argp_state *state)
 
 static error_t parse_choose(int key, char *text, struct argp_state *state)
 {
+    static const char *const splits[] = {"mean", "careful", "bold"};
     choose_arguments *a = state->input;
 
     switch (key) {
@@ -604,6 +230,14 @@ static error_t parse_choose(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_MAP:
         a->map = text;
+        return 0;
+    case KEY_SPLIT:
+        a->split =
+            (choose_split)(SPLIT_MEAN +
+                           cli_choice(
+                               text, CLI_LIST(splits),
+                               "--split=%s is not one of mean, careful, bold",
+                               state));
         return 0;
     case 'o':
         a->output = text;
@@ -646,5 +280,7 @@ int cli_choose(int argc, char **argv)
     err = run(&a);
     cli_clear_conditions(&a.profiled_links);
     cli_outlook_options_clear(&a.outlook);
+    free(a.node_of);
+    free(a.threads_on);
     return cli_end_output(err);
 }

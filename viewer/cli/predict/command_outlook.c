@@ -344,7 +344,7 @@ int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,
         {"series", "history", SCOPES_TEXT}, {"unit", "unit", SCOPES_TEXT},     \
             {"piece_s", "mean of s", SCOPES_REAL},                             \
             {"pieces", "pieces", SCOPES_COUNT}, {"value", "will be", kind},    \
-            {"range", "+-", kind}, {"method", "by", SCOPES_TEXT},         \
+            {"range", "+-", kind}, {"method", "by", SCOPES_TEXT},              \
             {"added_s", "range adds s", SCOPES_REAL},                          \
     }
 static const scopes_column columns[] = OUTLOOK_COLUMNS(SCOPES_REAL),

@@ -8,7 +8,7 @@
 
 #include "predict/stochastic/outlook.h"
 #include "predict/stochastic/vary.h"
-#include "viewer/cli/predict/command_histories.h"
+#include "viewer/cli/watch/command_histories.h"
 
 /* --- options --- */
 

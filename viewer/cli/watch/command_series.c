@@ -1,5 +1,5 @@
 /* command_series.c - see command_series.h. */
-#include "viewer/cli/predict/command_series.h"
+#include "viewer/cli/watch/command_series.h"
 
 #include <errno.h>
 #include <stdio.h>

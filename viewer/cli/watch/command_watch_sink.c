@@ -1,6 +1,6 @@
 /* command_watch_sink.c - where the samples of eventspace watch go: into
  * histories, or as lines to standard output. */
-#include "viewer/cli/predict/command_watch.h"
+#include "viewer/cli/watch/command_watch.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* command_watch.c - eventspace watch: sensors that sample machines and links
  * for as long as they are let, into histories. */
-#include "viewer/cli/predict/command_watch.h"
+#include "viewer/cli/watch/command_watch.h"
 
 #include <errno.h>
 #include <pthread.h>

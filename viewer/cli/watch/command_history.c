@@ -10,7 +10,7 @@
 #include "pastset/status.h"
 #include "measure/sensors/histories.h"
 #include "paths/map/units.h"
-#include "viewer/cli/predict/command_histories.h"
+#include "viewer/cli/watch/command_histories.h"
 #include "viewer/report/series.h"
 #include "viewer/tables/output.h"
 #include "viewer/tables/table_print.h"

@@ -1,7 +1,7 @@
 /* command_forecast.c - eventspace forecast SERIES: what comes next in a series
  * of measured values, and what the values are like. */
 #include "viewer/cli/command.h"
-#include "viewer/cli/predict/command_series.h"
+#include "viewer/cli/watch/command_series.h"
 
 #include <errno.h>
 #include <math.h>

@@ -1,5 +1,5 @@
 /* command_histories.c - see command_histories.h. */
-#include "viewer/cli/predict/command_histories.h"
+#include "viewer/cli/watch/command_histories.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
  * A command that ends is started again, after a second, then after twice as
  * long, up to a minute: meanwhile there is a gap. What comes over is checked as
  * anything is that comes from elsewhere: a machine tells of itself only. */
-#include "viewer/cli/predict/command_watch.h"
+#include "viewer/cli/watch/command_watch.h"
 
 #include <errno.h>
 #include <fcntl.h>

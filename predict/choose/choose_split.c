@@ -1,0 +1,53 @@
+/* choose_split.c - work that is divided by what machines give: see choose.h. */
+#include <math.h>
+
+#include "predict/choose/choose_internal.h"
+
+/* Threads of all nodes that share the processors of a place. */
+static double threads_at(const predict_cluster *cluster,
+                         const uint32_t *machines, const uint32_t *threads,
+                         size_t nodes, uint32_t place)
+{
+    double sum = 0;
+
+    for (size_t i = 0; i < nodes; i++)
+        if (cluster->machines[machines[i]].place == place)
+            sum += threads[i];
+    return sum;
+}
+
+/* Of a place: the largest one of its machines, as its load is. */
+static double split_load(const predict_cluster *cluster, uint32_t place)
+{
+    double load = 0;
+
+    for (uint32_t i = 0; i < cluster->machine_count; i++)
+        if (cluster->machines[i].place == place)
+            load = fmax(load, cluster->machines[i].split_load);
+    return load;
+}
+
+void predict_split(double *out, const predict_cluster *cluster,
+                   const uint32_t *machines, const uint32_t *threads,
+                   size_t nodes)
+{
+    double all = 0, given = 0;
+
+    for (size_t i = 0; i < nodes; i++) {
+        const predict_machine *m = &cluster->machines[machines[i]];
+        double own = threads_at(cluster, machines, threads, nodes, m->place);
+        double load = split_load(cluster, m->place);
+        out[i] =
+            m->speed * fmin(1, cluster->processors[m->place] / (load + own));
+        all += threads[i];
+        given += threads[i] * out[i];
+    }
+    for (size_t i = 0; i < nodes; i++)
+        out[i] *= all / given;
+}
+
+void predict__split_scenario(predict_scenario *scenario, const double *factors)
+{
+    for (size_t i = 0; factors && i < scenario->profile->node_count; i++)
+        scenario->speeds[i] /= factors[i];
+}
