@@ -495,3 +495,158 @@ Test(choose, tells_how_far_it_is, .timeout = 120)
     predict_cluster_destroy(c);
     predict_profile_destroy(p);
 }
+
+/* --- work that is divided, and what is not certain --- */
+
+static predict_machine machine_with(double load, double speed, uint32_t place)
+{
+    static char name[] = "m";
+
+    return (predict_machine){.name = name,
+                             .load = load,
+                             .split_load = load,
+                             .speed = speed,
+                             .scheduler = PREDICT_SCHEDULER_DEFAULT,
+                             .place = place};
+}
+
+/* Paper 002, table 1: units of work take 12 s on both machines, +- 5 % on A and
+ * +- 30 % on B, which alone take 10 and 5 s. */
+Test(choose, work_is_divided_as_table_1_says)
+{
+    predict_machine machines[] = {machine_with(0.2, 1, 0),
+                                  machine_with(1.4, 2, 1)};
+    uint32_t processors[] = {1, 1}, where[] = {0, 1}, threads[] = {1, 1};
+    predict_cluster c = {.machines = machines,
+                         .machine_count = 2,
+                         .processors = processors,
+                         .place_count = 2};
+    double factors[2];
+
+    predict_split(factors, &c, where, threads, 2);
+    cr_assert_float_eq(factors[0], 1, 1e-9);
+    cr_assert_float_eq(factors[1], 1, 1e-9);
+    machines[0].split_load = 0.26; /* 12.6 s */
+    machines[1].split_load = 2.12; /* 15.6 s */
+    predict_split(factors, &c, where, threads, 2);
+    cr_assert_float_eq(factors[0] / factors[1], 15.6 / 12.6, 1e-9);
+    cr_assert_float_eq(factors[0] + factors[1], 2, 1e-9);
+    machines[0].split_load = 0.14; /* 11.4 s */
+    machines[1].split_load = 0.68; /* 8.4 s */
+    predict_split(factors, &c, where, threads, 2);
+    cr_assert_float_eq(factors[1] / factors[0], 11.4 / 8.4, 1e-9);
+}
+
+/* Threads of one machine share what it gives; one with processors enough gives
+ * each a whole one. */
+Test(choose, threads_share_what_a_machine_gives)
+{
+    predict_machine machines[] = {machine_with(1, 1, 0), machine_with(1, 1, 1)};
+    uint32_t processors[] = {1, 4}, where[] = {1, 0}, threads[] = {3, 1};
+    predict_cluster c = {.machines = machines,
+                         .machine_count = 2,
+                         .processors = processors,
+                         .place_count = 2};
+    double factors[2];
+
+    predict_split(factors, &c, where, threads, 2);
+    cr_assert_float_eq(factors[0] / factors[1], 2, 1e-9);
+    cr_assert_float_eq(3 * factors[0] + factors[1], 4, 1e-9);
+}
+
+typedef struct unsure_loads {
+    uint32_t first; /* machines 0 ... first - 1 are not certain */
+} unsure_loads;
+
+static void loads_set(predict_cluster *cluster, const double *values,
+                      void *context)
+{
+    const unsure_loads *u = context;
+
+    for (uint32_t i = 0; i < u->first; i++)
+        cluster->machines[i].load = values[i];
+}
+
+static bool load_matters(size_t i, const uint32_t *machines, uint32_t nodes,
+                         void *context)
+{
+    (void)context;
+    for (uint32_t n = 0; n < nodes; n++)
+        if (machines[n] == i)
+            return true;
+    return false;
+}
+
+/* All placements, each rated by hand at both ends of each load. */
+static double upper_of(const predict_profile *p, predict_cluster *c,
+                       const predict_varied *varied, const uint32_t *where,
+                       double dedicated_s)
+{
+    double middle, squares = 0, curve = 0;
+    predict_scenario *s;
+
+    check_status(predict_placement_scenario(&s, p, c, where), 0);
+    middle = time_of(s, dedicated_s);
+    predict_scenario_destroy(s);
+    for (uint32_t n = 0; n < 3; n++) {
+        double mean = c->machines[where[n]].load, ends[2];
+        for (int end = 0; end < 2; end++) {
+            double off = varied[where[n]].value.range * (end ? 1 : -1);
+            c->machines[where[n]].load = fmax(0, mean + off);
+            check_status(predict_placement_scenario(&s, p, c, where), 0);
+            ends[end] = time_of(s, dedicated_s);
+            predict_scenario_destroy(s);
+        }
+        c->machines[where[n]].load = mean;
+        squares += (pow(ends[0] - middle, 2) + pow(ends[1] - middle, 2)) / 2;
+        curve += (ends[0] + ends[1] - 2 * middle) / 8;
+    }
+    return middle + curve + sqrt(squares);
+}
+
+Test(choose, the_safe_placement_is_the_one_that_trying_everything_finds,
+     .timeout = 300)
+{
+    predict_profile *p = small_profile(true);
+
+    for (unsigned seed = 1; seed <= 5; seed++) {
+        predict_cluster *c = random_cluster(seed, 5, false);
+        predict_varied varied[5];
+        unsure_loads context = {5};
+        predict_unsure unsure = {.varied = varied,
+                                 .count = 5,
+                                 .set = loads_set,
+                                 .matters = load_matters,
+                                 .context = &context,
+                                 .risk = 1};
+        predict_choose_options all = {.max = 1000, .keep = 3};
+        double dedicated_s, best = INFINITY;
+        predict_scenario *s;
+        predict_choice *got;
+        for (uint32_t i = 0; i < 5; i++)
+            varied[i] = (predict_varied){
+                .value = {c->machines[i].load, 0.2 + 0.5 * ((seed + i) % 3)},
+                .most = 100,
+                .is_cost = true,
+                .group = i};
+        check_status(predict_choose_surely(&got, p, c, &all, &unsure), 0);
+        check_status(predict_scenario_create(&s, p, PREDICT_SCHEDULER_FAIR), 0);
+        dedicated_s = replayed(s);
+        predict_scenario_destroy(s);
+        for (uint32_t i = 0; i < 125; i++) {
+            uint32_t where[3] = {i % 5, i / 5 % 5, i / 25};
+            if (where[0] == where[1] || where[0] == where[2] ||
+                where[1] == where[2])
+                continue;
+            best = fmin(best, upper_of(p, c, varied, where, dedicated_s));
+        }
+        cr_assert_eq(got->count, 3);
+        cr_assert_float_eq(got->placements[0].risk_s, best, 1e-6 * best,
+                           "%u: %g, not %g", seed, got->placements[0].risk_s,
+                           best);
+        cr_assert_leq(got->placements[0].risk_s, got->placements[1].risk_s);
+        predict_choice_destroy(got);
+        predict_cluster_destroy(c);
+    }
+    predict_profile_destroy(p);
+}
