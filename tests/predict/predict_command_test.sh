@@ -212,6 +212,27 @@ expect "no date" 2 'is not a time' -- "$cg" --with "$folder/half" --at=2026-13-0
 expect "no probability" 2 'is not mean, upper' -- \
     "$cg" --with "$folder/half" --risk=95
 
+# A model of a profile: with all free, the measured time.
+# model PART ARGUMENTS: what `eventspace model` says has PART in it.
+model() {
+    part=$1
+    shift
+    "$eventspace" model "$@" >"$folder/out" 2>"$folder/err"
+    cat "$folder/out" "$folder/err" | grep -q -e "$part" || {
+        echo "model $*: does not say '$part':"
+        cat "$folder/out" "$folder/err"
+        failed=1
+    }
+}
+"$eventspace" model --from-profile "$cg" >"$folder/cg.model" || failed=1
+model '^time: 25.6 s +- 0 s' "$folder/cg.model"
+model '^compute(n0) / load(n0) ' "$folder/cg.model" --set 'load(n0) = 0.25'
+model 'time: [0-9.]* s +- 0[.][0-9]*[1-9]' "$folder/cg.model" --with "$folder/half" $at
+model '^bytes(n0-n1) / bandwidth(n0-n1) .*%' "$folder/cg.model" \
+    --set 'bandwidth(n0-n1) = 1mbit' --with "$folder/half" $at
+model 'need --with' "$folder/cg.model" --at=now
+model 'it is not a profile' --from-profile "$folder/cg.model"
+
 # What the JSON says is JSON, with the numbers of the CSV.
 # Terms have the same columns in all formats.
 "$eventspace" predict "$cg" --node n0:load=1 --table=terms -f csv |

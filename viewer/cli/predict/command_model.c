@@ -1,6 +1,6 @@
 /* command_model.c - eventspace model MODEL: what a structural model comes to,
  * and what each of its terms contributes. */
-#include "viewer/cli/command.h"
+#include "viewer/cli/predict/command_outlook.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -9,10 +9,13 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "predict/profile/profile.h"
 #include "predict/structural/structural.h"
+#include "predict/structural/structural_profile.h"
+#include "viewer/tables/profile_table.h"
 #include "viewer/tables/table_print.h"
 
-enum { KEY_SET = 256, KEY_OF, KEY_RISK };
+enum { KEY_SET = 256, KEY_OF, KEY_RISK, KEY_FROM };
 
 typedef struct model_arguments {
     const char *model, *of;
@@ -20,6 +23,8 @@ typedef struct model_arguments {
     size_t definition_count;
     predict_group by;
     viewer_format format;
+    cli_outlook_options outlook;
+    bool is_profile; /* write a model of it */
 } model_arguments;
 
 static const struct argp_option model_options[] = {
@@ -31,6 +36,23 @@ static const struct argp_option model_options[] = {
     {"risk", KEY_RISK, "mean|upper", 0,
      "Take as the largest of several the one with the largest mean, or, to be "
      "careful, with the largest upper end (default mean)",
+     0},
+    {"with", CLI_KEY_WITH, "HISTORIES", 0,
+     "Take load(MACHINE), latency(A-B) and bandwidth(A-B) from what "
+     "'eventspace "
+     "watch' has measured: a file or a folder of them. Can be given several "
+     "times",
+     0},
+    {"at", CLI_KEY_AT, "TIME", 0,
+     "The run begins then, and only what was measured before counts: now "
+     "(default), '2026-11-26 04:40:00' (UTC), or seconds since 1970",
+     0},
+    {"outlook", CLI_KEY_OUTLOOK, "forecast|modes", 0,
+     "Take the forecast of what comes next, for as long as the run takes "
+     "(default), or the modes of what was last, for as long, averaged",
+     0},
+    {"from-profile", KEY_FROM, NULL, 0,
+     "Write a model of the profile that is given in its place, to go on from",
      0},
     CLI_FORMAT_OPTION,
     {0},
@@ -107,20 +129,89 @@ static int print(const predict_structural_result *r, const model_arguments *a)
 
 /* --- the command --- */
 
-static int evaluate(const model_arguments *a)
+/* A model has its own values where it was written down; a history goes before
+ * them, and the command line before that. */
+static int given_set(predict_structural *model, const cli_given *g)
+{
+    static const char *const names[MEASURE_KINDS] = {"load", "latency",
+                                                     "bandwidth"};
+    static const char *const units[MEASURE_KINDS] = {"", "s", "bit"};
+    double factor = g->kind == MEASURE_BANDWIDTH ? 8 : 1;
+    char text[512];
+    predict_stochastic v = {factor * g->outlook.value.mean,
+                            factor * g->outlook.value.range};
+
+    snprintf(text, sizeof(text), "%s(%s) = %.9f%s +- %.9f%s", names[g->kind],
+             g->place, v.mean, units[g->kind], v.range, units[g->kind]);
+    return predict_structural_set(model, text);
+}
+
+static int evaluate_once(predict_structural_result *result,
+                         const model_arguments *a, const cli_outlook *outlook)
 {
     predict_structural *model;
-    predict_structural_result result = {0};
     int err = predict_structural_read(&model, a->model);
 
+    for (size_t i = 0; i < outlook->count && !err; i++)
+        err = given_set(model, &outlook->given[i]);
     for (size_t i = 0; i < a->definition_count && !err; i++)
         err = predict_structural_set(model, a->definitions[i]);
     if (!err)
-        err = predict_structural_evaluate(&result, model, a->of, a->by, NULL);
+        err = predict_structural_evaluate(result, model, a->of, a->by, NULL);
+    predict_structural_destroy(model);
+    return err;
+}
+
+/* What is not a time has no part of a history that counts: what comes next. */
+static int64_t lasts_ms(const predict_structural_result *r)
+{
+    bool is_time = r->dimension.seconds == 1 && r->dimension.bytes == 0;
+
+    return is_time && r->value.mean > 0.001 ? (int64_t)(r->value.mean * 1000)
+                                            : 1;
+}
+
+/* Paper 002, 3.2: mean values, a time, that part of the histories, the time. */
+static int evaluate_with(predict_structural_result *result,
+                         const model_arguments *a, cli_outlook *outlook)
+{
+    int err = cli_outlook_read(outlook, &a->outlook, NULL, 0);
+
+    if (!err)
+        err = cli_outlook_make(outlook, &a->outlook, 0);
+    if (!err)
+        err = evaluate_once(result, a, outlook);
+    if (!err)
+        err = cli_outlook_make(outlook, &a->outlook, lasts_ms(result));
+    predict_structural_result_fini(result);
+    *result = (predict_structural_result){0};
+    return err ? err : evaluate_once(result, a, outlook);
+}
+
+static int evaluate(const model_arguments *a)
+{
+    predict_structural_result result = {0};
+    cli_outlook outlook = {0};
+    int err = a->outlook.path_count ? evaluate_with(&result, a, &outlook)
+                                    : evaluate_once(&result, a, &outlook);
+
     if (!err)
         err = print(&result, a);
     predict_structural_result_fini(&result);
-    predict_structural_destroy(model);
+    cli_outlook_clear(&outlook);
+    return err;
+}
+
+static int write_model(const model_arguments *a)
+{
+    predict_profile *profile;
+    int err = predict_profile_load(&profile, cli_input(a->model));
+
+    if (err)
+        return err;
+    viewer_profile_warn(profile, a->model);
+    err = predict_structural_of_profile(stdout, profile);
+    predict_profile_destroy(profile);
     return err;
 }
 
@@ -160,6 +251,16 @@ static error_t parse_model(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
+    case KEY_FROM:
+        a->is_profile = true;
+        return 0;
+    case CLI_KEY_WITH:
+    case CLI_KEY_AT:
+    case CLI_KEY_OUTLOOK:
+        return cli_outlook_parse(&a->outlook, key, text, state);
+    case ARGP_KEY_END:
+        cli_outlook_check(&a->outlook, state);
+        return 0;
     default:
         return cli_take_one(&a->model, "the model", key, text, state);
     }
@@ -175,7 +276,8 @@ int cli_model(int argc, char **argv)
         "from components and parameters that a text file tells, each a number "
         "or a number with a range, as in 0.48 +- 0.05."
         "\vA range is two standard deviations: 95 % of the values are within. "
-        "docs/models.md has the language.",
+        "docs/models.md has the language. A model of a program is a "
+        "beginning: 'eventspace model --from-profile PROFILE' writes one.",
         NULL,
         NULL,
         NULL};
@@ -187,7 +289,8 @@ int cli_model(int argc, char **argv)
         free(a.definitions);
         return COMMAND_USAGE;
     }
-    err = evaluate(&a);
+    err = a.is_profile ? write_model(&a) : evaluate(&a);
     free(a.definitions);
+    cli_outlook_options_clear(&a.outlook);
     return cli_end_output(err);
 }

@@ -160,6 +160,9 @@ static bool given_of(cli_given *g, const measure_history *history,
     *g = (cli_given){.history = history};
     if (measure_kind_of(&g->kind, &place, history->series) != 0)
         return false;
+    g->place = place;
+    if (!machines)
+        return true;
     if (g->kind != MEASURE_AVAILABILITY)
         return link_of(g, place, machines, count);
     a = machine_of(place, strlen(place), machines, count);
@@ -187,8 +190,9 @@ static bool is_there(const cli_outlook *o, const cli_given *g)
 {
     for (size_t i = 0; i < o->count; i++) {
         const cli_given *other = &o->given[i];
-        bool is_same = other->a == g->a && other->b == g->b;
-        bool is_back = other->a == g->b && other->b == g->a;
+        bool is_same = strcmp(other->place, g->place) == 0;
+        bool is_back = g->kind != MEASURE_AVAILABILITY && g->a != g->b &&
+                       other->a == g->b && other->b == g->a;
         if (other->kind == g->kind && (is_same || is_back))
             return true;
     }

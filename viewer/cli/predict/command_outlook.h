@@ -74,7 +74,8 @@ void cli_outlook_options_clear(cli_outlook_options *options);
 typedef struct cli_given {
     const measure_history *history;
     measure_kind kind;
-    uint32_t a, b; /* machines, by their index; `b` of links */
+    const char *place; /* what it is of: "n0", "n0-n1" */
+    uint32_t a, b;     /* machines, by their index; `b` of links */
     predict_readings readings;
     predict_outlook outlook;
 } cli_given;
@@ -87,7 +88,8 @@ typedef struct cli_outlook {
     predict_varied *varied; /* one for each */
 } cli_outlook;
 
-/* Of these machines and the links between them. Errors: those of
+/* Of these machines and the links between them; `machines` NULL: all there are.
+ * Errors: those of
  * cli_histories_read; PASTSET_ENOENT (there is none of any of them). */
 int cli_outlook_read(cli_outlook *out, const cli_outlook_options *options,
                      const char *const *machines, size_t count);
