@@ -146,6 +146,16 @@ static int by_modes(predict_outlook *out, predict_readings all, size_t count,
     return 0;
 }
 
+static void extremes_find(predict_outlook *out, predict_readings all,
+                          size_t count)
+{
+    out->least = out->most = all.items[0].value;
+    for (size_t i = 1; i < count; i++) {
+        out->least = fmin(out->least, all.items[i].value);
+        out->most = fmax(out->most, all.items[i].value);
+    }
+}
+
 int predict_outlook_make(predict_outlook *out, predict_readings readings,
                          int64_t at_ms, int64_t lasts_ms,
                          predict_outlook_how how)
@@ -156,6 +166,7 @@ int predict_outlook_make(predict_outlook *out, predict_readings readings,
     if (count == 0)
         return pastset_fail(PASTSET_ENOENT, "nothing was measured before then");
     out->latest_ms = end_of(&readings.items[count - 1]);
+    extremes_find(out, readings, count);
     return how == PREDICT_BY_MODES
                ? by_modes(out, readings, count, at_ms, lasts_ms)
                : by_forecast(out, readings, count, at_ms, lasts_ms);

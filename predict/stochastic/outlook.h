@@ -40,10 +40,12 @@ typedef enum predict_outlook_how {
 
 typedef struct predict_outlook {
     predict_stochastic value;
-    char method[40];   /* "median of 5", "2 modes" */
-    int64_t piece_ms;  /* of what the mean is */
-    size_t pieces;     /* from which that is known */
-    int64_t latest_ms; /* the end of what was measured before `at_ms` */
+    char method[40];    /* "median of 5", "2 modes" */
+    int64_t piece_ms;   /* of what the mean is */
+    size_t pieces;      /* from which that is known */
+    int64_t latest_ms;  /* the end of what was measured before `at_ms` */
+    double least, most; /* of all that was measured before: a mean of more of it
+                           is not outside of these, whatever the range is */
 } predict_outlook;
 
 /* The mean from `at_ms` on, for `lasts_ms` (0: of the next sample).

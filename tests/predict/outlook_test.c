@@ -46,6 +46,8 @@ Test(outlook, a_long_run_takes_the_mean_of_what_changes)
     cr_assert_leq(run.value.range, 1e-9);
     cr_assert_eq(run.piece_ms, 16 * STEP);
     cr_assert_eq(run.latest_ms, 1000 * STEP);
+    cr_assert_float_eq(run.least, 0.3, 0);
+    cr_assert_float_eq(run.most, 0.9, 0);
 }
 
 Test(outlook, nothing_that_comes_later_is_looked_at)

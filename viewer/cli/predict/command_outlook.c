@@ -279,25 +279,17 @@ static uint32_t group_of(const cli_outlook *o, size_t i)
 
 static predict_varied varied_of(const cli_outlook *o, size_t i)
 {
+    static const double least[MEASURE_KINDS] = {SHARE_MIN, LATENCY_MIN,
+                                                BANDWIDTH_MIN};
     const cli_given *g = &o->given[i];
-    predict_varied v = {.value = g->outlook.value, .group = group_of(o, i)};
 
-    switch (g->kind) {
-    case MEASURE_AVAILABILITY:
-        v.least = SHARE_MIN;
-        v.most = 1;
-        break;
-    case MEASURE_LATENCY:
-        v.is_cost = true;
-        v.least = LATENCY_MIN;
-        v.most = INFINITY;
-        break;
-    default:
-        v.least = BANDWIDTH_MIN;
-        v.most = INFINITY;
-        break;
-    }
-    return v;
+    return (predict_varied){.value = g->outlook.value,
+                            .least = fmax(least[g->kind], g->outlook.least),
+                            .most = g->kind == MEASURE_AVAILABILITY
+                                        ? fmin(1, g->outlook.most)
+                                        : g->outlook.most,
+                            .is_cost = g->kind == MEASURE_LATENCY,
+                            .group = group_of(o, i)};
 }
 
 /* A history that ended long before says little. */
