@@ -63,13 +63,20 @@ int predict_choose(predict_choice **out, const predict_profile *profile,
                    const predict_choose_options *options);
 void predict_choice_destroy(predict_choice *choice);
 
+/* Is the program busy, between two waits for others, for less than half a slice
+ * of the scheduler? Then it does not go on at all while one of its threads has
+ * no processor, and while all have one, the thread with most work holds up the
+ * others: beside competitors, equal parts are best. */
+bool predict_is_fine_grained(const predict_profile *profile);
+
 /* How many times as much work each thread of a node has, if all of the work is
  * divided by what their machines give to a thread, as if all had equally much
  * (002, table 1). A machine with a load of n gives each of its t threads a
- * p/(n + t) of a processor, at most 1, times its speed; n is `split_load`. */
-void predict_split(double *out, const predict_cluster *cluster,
-                   const uint32_t *machines, const uint32_t *threads,
-                   size_t nodes);
+ * p/(n + t) of a processor, at most 1, times its speed; n is `split_load`, and
+ * 0 if the program is fine-grained. */
+void predict_split(double *out, const predict_profile *profile,
+                   const predict_cluster *cluster, const uint32_t *machines,
+                   const uint32_t *threads);
 
 /* --- where it is not certain what machines and links give --- */
 

@@ -355,7 +355,7 @@ static void factors_find(predict__rater *r, const uint32_t *machines)
     for (size_t i = 0; i < nodes; i++)
         r->factors[i] = 1;
     if (r->threads)
-        predict_split(r->factors, r->cluster, machines, r->threads, nodes);
+        predict_split(r->factors, r->profile, r->cluster, machines, r->threads);
 }
 
 int predict__rate(predict__rater *r, predict_placement *placement)

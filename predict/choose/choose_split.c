@@ -27,16 +27,31 @@ static double split_load(const predict_cluster *cluster, uint32_t place)
     return load;
 }
 
-void predict_split(double *out, const predict_cluster *cluster,
-                   const uint32_t *machines, const uint32_t *threads,
-                   size_t nodes)
+bool predict_is_fine_grained(const predict_profile *profile)
 {
+    double busy_s = 0, phases = 0;
+
+    for (uint32_t i = 0; i < profile->node_count; i++) {
+        predict_sums sums = predict_profile_sums(profile, i);
+        busy_s += sums.busy_phase_s * (double)sums.phases;
+        phases += (double)sums.phases;
+    }
+    return phases > 0 &&
+           busy_s / phases < PREDICT_SCHEDULER_DEFAULT.slice_s / 2;
+}
+
+void predict_split(double *out, const predict_profile *profile,
+                   const predict_cluster *cluster, const uint32_t *machines,
+                   const uint32_t *threads)
+{
+    bool is_fine_grained = predict_is_fine_grained(profile);
+    size_t nodes = profile->node_count;
     double all = 0, given = 0;
 
     for (size_t i = 0; i < nodes; i++) {
         const predict_machine *m = &cluster->machines[machines[i]];
         double own = threads_at(cluster, machines, threads, nodes, m->place);
-        double load = split_load(cluster, m->place);
+        double load = is_fine_grained ? 0 : split_load(cluster, m->place);
         out[i] =
             m->speed * fmin(1, cluster->processors[m->place] / (load + own));
         all += threads[i];

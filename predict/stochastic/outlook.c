@@ -102,7 +102,9 @@ static int by_forecast(predict_outlook *out, predict_readings all, size_t count,
     pieces p;
     int err = pieces_make(&p, all, count, at_ms, piece_ms);
 
-    while (!err && p.count < PIECES_MIN && p.count < count && piece_ms > 1) {
+    /* The oldest piece is never whole. */
+    while (!err && p.count < PIECES_MIN && p.count + 1 < count &&
+           piece_ms > 1) {
         free(p.means);
         piece_ms /= 2;
         err = pieces_make(&p, all, count, at_ms, piece_ms);
@@ -140,7 +142,7 @@ static int by_modes(predict_outlook *out, predict_readings all, size_t count,
         return err;
     out->value = predict_modes_averaged(&modes);
     out->pieces = count - first;
-    out->piece_ms = lasts_ms;
+    out->piece_ms = at_ms - all.items[first].time_ms;
     snprintf(out->method, sizeof(out->method), "%zu mode%s", modes.count,
              modes.count == 1 ? "" : "s");
     return 0;
@@ -156,23 +158,42 @@ static void extremes_find(predict_outlook *out, predict_readings all,
     }
 }
 
+static void few_widen(predict_outlook *out)
+{
+    double missing = 1 - (double)(out->pieces - 1) / (PIECES_MIN - 1);
+
+    if (missing <= 0)
+        return;
+    out->value.range = fmax(out->value.range, missing * fabs(out->value.mean));
+    out->least = -INFINITY;
+    out->most = INFINITY;
+}
+
 int predict_outlook_make(predict_outlook *out, predict_readings readings,
                          int64_t at_ms, int64_t lasts_ms,
                          predict_outlook_how how)
 {
     size_t count = before(readings, at_ms);
+    int err;
 
     *out = (predict_outlook){0};
     if (count == 0)
         return pastset_fail(PASTSET_ENOENT, "nothing was measured before then");
     out->latest_ms = end_of(&readings.items[count - 1]);
     extremes_find(out, readings, count);
-    return how == PREDICT_BY_MODES
-               ? by_modes(out, readings, count, at_ms, lasts_ms)
-               : by_forecast(out, readings, count, at_ms, lasts_ms);
+    err = how == PREDICT_BY_MODES
+              ? by_modes(out, readings, count, at_ms, lasts_ms)
+              : by_forecast(out, readings, count, at_ms, lasts_ms);
+    if (!err)
+        few_widen(out);
+    return err;
 }
 
 double predict_load_of_share(double share, uint32_t processors)
 {
-    return share < 1 ? fmax(0, processors / share - 1) : 0;
+    double p = processors, of_p = p / (p + 1);
+
+    if (processors > 1 && share > of_p)
+        return fmax(0, (1 - share) / (1 - of_p)) * p;
+    return fmax(0, p / share - 1);
 }

@@ -13,6 +13,10 @@
  *   by modes     Paper 002, 3.2: of the values of the last piece, the modes
  *                (modes.h), averaged by their shares.
  *
+ * Of fewer than 20 pieces (or values) nobody knows how sure they are: then the
+ * range is at least as large a part of the mean as pieces are missing, all of
+ * it where there is one.
+ *
  * Nothing that comes after `at_ms` is looked at.
  *
  * Threads: any. */
@@ -45,7 +49,8 @@ typedef struct predict_outlook {
     size_t pieces;      /* from which that is known */
     int64_t latest_ms;  /* the end of what was measured before `at_ms` */
     double least, most; /* of all that was measured before: a mean of more of it
-                           is not outside of these, whatever the range is */
+                           is not outside of these, whatever the range is.
+                           -INFINITY, INFINITY: too little was */
 } predict_outlook;
 
 /* The mean from `at_ms` on, for `lasts_ms` (0: of the next sample).
@@ -56,8 +61,9 @@ int predict_outlook_make(predict_outlook *out, predict_readings readings,
                          predict_outlook_how how);
 
 /* How many competing processes leave such a share of a processor to one more,
- * on so many processors: of n, with p processors, it would get p/(n + 1), and
- * at most 1. The least there may be. */
+ * on so many processors p: of n, it would get p/(n + 1), and at most 1. So at a
+ * share of 1 there may be up to p - 1, and none is taken; between that and
+ * p/(p + 1), which p of them leave, there were at times p, and else none. */
 double predict_load_of_share(double share, uint32_t processors);
 
 #endif

@@ -173,6 +173,11 @@ int predict_structural_of_profile(FILE *out, const predict_profile *profile)
     for (size_t i = 0; i < profile->link_count; i++)
         has_links |= is_used(profile, &profile->links[i]);
     fprintf(out, "# Made of a profile of: %s\n", profile->command);
+    if (!has_links && profile->message_count)
+        fputs(
+            "# How good its links were is not known, so that exchanges take as "
+            "long as they\n# did. `--profiled-link` says it.\n",
+            out);
     sets_put(&w, has_links);
     nodes_put(&w, has_links);
     return ferror(out)

@@ -72,10 +72,10 @@ function sharesOf(profile, map, processor, count) {
   return placements.find(p => p.h0 === 'm0' && p.h1 === 'm1').shares;
 }
 
-const sizes = {W: 1500, A: 300};
+const sizes = {B: 150, C: 75};
 const settings = [
-  ['W', 0, 1], ['W', 1, 1], ['W', 0, 2], ['W', 1, 2], ['W', 0, 3], ['W', 1, 3],
-  ['A', 0, 1], ['A', 1, 1], ['A', 0, 2], ['A', 1, 3],
+  ['B', 0, 1], ['B', 1, 1], ['B', 0, 2], ['B', 1, 2], ['B', 0, 3],
+  ['C', 0, 1], ['C', 1, 1], ['C', 0, 2], ['C', 1, 2], ['C', 1, 3],
 ];
 
 const prepared = {};

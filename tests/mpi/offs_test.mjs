@@ -37,7 +37,7 @@ for (const mpi of mpis) {
     sum + row.end_ns - row.start_ns, 0) >= all * 0.99, JSON.stringify(advice));
   const longest = rows.reduce((a, b) => b.runnable_ns > a.runnable_ns ? b : a).thread;
   assert.match(output(command, 'advise', `${mpi}.run`),
-    new RegExp(`^processors: threads lacked one for \\d+ % of their time, ${longest} longest`,
+    new RegExp(`^processors: threads that call MPI lacked one for \\d+ % of their time, ${longest} longest`,
       'm'));
 
   const killed = made(`${mpi}.killed`, '100', 'killed').rows

@@ -151,7 +151,7 @@ gives "none of these machines" 1 choose --with z.history \
     --profiled-link '*:latency=100us,bandwidth=100mbit'
 says "no history is of machine a" err
 gives "a risk of nothing" 2 choose --risk=upper
-says "need --with" err
+says "--risk needs --with" err
 
 # Work that is divided.
 cat >ring.dot <<'END'
@@ -175,6 +175,10 @@ share_of() { # SPLIT: of t1, where h0 is d and h1 is a
 bold=$(share_of bold) mean=$(share_of mean) careful=$(share_of careful)
 gives "who is careful trusts a with less" 0 awk -v b="$bold" -v m="$mean" \
     -v c="$careful" 'BEGIN { exit !(b >= m && m > c && c > 0) }'
+sed 's/number=2/number=0/' ring.dot >twice.dot
+gives "one number twice" 1 choose --map twice.dot --split=mean \
+    --profiled-link '*:latency=100us,bandwidth=100mbit'
+says "has the number of another one" err
 gives "no map" 2 choose --split=mean
 says "split needs --map" err
 gives "no ranges" 2 choose --split=bold --map ring.dot

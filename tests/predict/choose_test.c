@@ -517,24 +517,50 @@ Test(choose, work_is_divided_as_table_1_says)
     predict_machine machines[] = {machine_with(0.2, 1, 0),
                                   machine_with(1.4, 2, 1)};
     uint32_t processors[] = {1, 1}, where[] = {0, 1}, threads[] = {1, 1};
+    predict_node nodes[2] = {{.name = NULL}};
+    predict_profile p = {.nodes = nodes, .node_count = 2};
     predict_cluster c = {.machines = machines,
                          .machine_count = 2,
                          .processors = processors,
                          .place_count = 2};
     double factors[2];
 
-    predict_split(factors, &c, where, threads, 2);
+    predict_split(factors, &p, &c, where, threads);
     cr_assert_float_eq(factors[0], 1, 1e-9);
     cr_assert_float_eq(factors[1], 1, 1e-9);
     machines[0].split_load = 0.26; /* 12.6 s */
     machines[1].split_load = 2.12; /* 15.6 s */
-    predict_split(factors, &c, where, threads, 2);
+    predict_split(factors, &p, &c, where, threads);
     cr_assert_float_eq(factors[0] / factors[1], 15.6 / 12.6, 1e-9);
     cr_assert_float_eq(factors[0] + factors[1], 2, 1e-9);
     machines[0].split_load = 0.14; /* 11.4 s */
     machines[1].split_load = 0.68; /* 8.4 s */
-    predict_split(factors, &c, where, threads, 2);
+    predict_split(factors, &p, &c, where, threads);
     cr_assert_float_eq(factors[1] / factors[0], 11.4 / 8.4, 1e-9);
+}
+
+/* Whoever waits for others all the time has as much as they. */
+Test(choose, fine_grained_work_is_divided_by_speeds)
+{
+    predict_phase phase = {.busy_ns = 1000000, .idle_ns = 1000000};
+    predict_node nodes[2] = {{.phases = &phase, .phase_count = 1},
+                             {.phases = &phase, .phase_count = 1}};
+    predict_profile p = {.nodes = nodes, .node_count = 2, .wall_ns = 2000000};
+    predict_machine machines[] = {machine_with(3, 1, 0), machine_with(0, 2, 1)};
+    uint32_t processors[] = {1, 1}, where[] = {0, 1}, threads[] = {1, 1};
+    predict_cluster c = {.machines = machines,
+                         .machine_count = 2,
+                         .processors = processors,
+                         .place_count = 2};
+    double factors[2];
+
+    cr_assert(predict_is_fine_grained(&p));
+    predict_split(factors, &p, &c, where, threads);
+    cr_assert_float_eq(factors[1] / factors[0], 2, 1e-9);
+    phase.busy_ns = 2000000;
+    cr_assert_not(predict_is_fine_grained(&p));
+    predict_split(factors, &p, &c, where, threads);
+    cr_assert_float_eq(factors[1] / factors[0], 8, 1e-9);
 }
 
 /* Threads of one machine share what it gives; one with processors enough gives
@@ -543,13 +569,15 @@ Test(choose, threads_share_what_a_machine_gives)
 {
     predict_machine machines[] = {machine_with(1, 1, 0), machine_with(1, 1, 1)};
     uint32_t processors[] = {1, 4}, where[] = {1, 0}, threads[] = {3, 1};
+    predict_node nodes[2] = {{.name = NULL}};
+    predict_profile p = {.nodes = nodes, .node_count = 2};
     predict_cluster c = {.machines = machines,
                          .machine_count = 2,
                          .processors = processors,
                          .place_count = 2};
     double factors[2];
 
-    predict_split(factors, &c, where, threads, 2);
+    predict_split(factors, &p, &c, where, threads);
     cr_assert_float_eq(factors[0] / factors[1], 2, 1e-9);
     cr_assert_float_eq(3 * factors[0] + factors[1], 4, 1e-9);
 }

@@ -98,8 +98,28 @@ Test(outlook, what_was_not_measured_is_refused)
                  PASTSET_ENOENT);
     o = outlook(&one, 1, 1000, 60000, PREDICT_BY_FORECAST);
     cr_assert_float_eq(o.value.mean, 0.5, 0);
+    cr_assert_float_eq(o.value.range, 0.5, 0); /* who knows */
     o = outlook(&one, 1, 1000, 60000, PREDICT_BY_MODES);
     cr_assert_float_eq(o.value.mean, 0.5, 0);
+    cr_assert_float_eq(o.value.range, 0.5, 0);
+}
+
+Test(outlook, few_pieces_have_a_wider_range)
+{
+    double values[40];
+    predict_reading *items;
+    predict_outlook o;
+
+    for (size_t i = 0; i < 40; i++)
+        values[i] = 0.5;
+    items = readings_of(values, 40);
+    o = outlook(items, 10, 40 * STEP, STEP, PREDICT_BY_FORECAST);
+    cr_assert_gt(o.value.range, 0.2);
+    o = outlook(items, 40, 40 * STEP, STEP, PREDICT_BY_FORECAST);
+    cr_assert_leq(o.value.range, 1e-9);
+    o = outlook(items, 22, 22 * STEP, 10 * STEP, PREDICT_BY_FORECAST);
+    cr_assert_geq(o.piece_ms, STEP / 2);
+    free(items);
 }
 
 /* Paper 002, 2.1.2: the sum of the modes, each times its share. */
@@ -161,6 +181,9 @@ Test(outlook, a_share_is_a_load)
     cr_assert_float_eq(predict_load_of_share(0.25, 1), 3, 1e-12);
     cr_assert_float_eq(predict_load_of_share(1, 4), 0, 0);
     cr_assert_float_eq(predict_load_of_share(2.0 / 3, 2), 2, 1e-12);
+    cr_assert_float_eq(predict_load_of_share(0.5, 2), 3, 1e-12);
+    cr_assert_lt(predict_load_of_share(0.9999, 2), 0.001); /* no jump */
+    cr_assert_float_eq(predict_load_of_share(5.0 / 6, 2), 1, 1e-12);
 }
 
 /* --- times --- */

@@ -205,12 +205,30 @@ expect "no such machine" 1 'no history is of machine z' -- \
 expect "no such node" 1 'has no node "n99"' -- \
     "$cg" --with "$folder/half" --on=n99=n0
 expect "no folder" 1 "$folder/none" -- "$cg" --with "$folder/none"
-expect "no histories" 2 'need --with' -- "$cg" --risk=upper
+expect "no histories" 2 '--risk needs --with' -- "$cg" --risk=upper
 expect "no machine" 2 'not NODE=MACHINE' -- "$cg" --with "$folder/half" --on=n0
 expect "no time" 2 'is not a time' -- "$cg" --with "$folder/half" --at=noon
 expect "no date" 2 'is not a time' -- "$cg" --with "$folder/half" --at=2026-13-01
 expect "no probability" 2 'is not mean, upper' -- \
     "$cg" --with "$folder/half" --risk=95
+
+# What nobody knows well has a wide range; of two of one thing the later counts.
+mkdir "$folder/one" "$folder/old"
+history "availability of n0" share 0.5 | head -n 6 >"$folder/one/a.history"
+history "availability of n0" share 0.5 | head -n 300 >"$folder/old/a.history"
+expect "one sample is not certain" 0 '^time: .* +- [1-9]' -- \
+    "$cg" --with "$folder/one" $at
+expect "of two folders the later one" 0 ' 74  ' -- \
+    "$cg" --with "$folder/old" --with "$folder/half" $at
+expect "and the other way round" 0 ' 74  ' -- \
+    "$cg" --with "$folder/half" --with "$folder/old" $at
+expect "no such day" 2 'is not a time' -- \
+    "$cg" --with "$folder/half" --at='2026-02-31 10:00'
+sed 's/unit: share/unit: s/' "$folder/one/a.history" >"$folder/wrong.history"
+expect "another unit" 1 'is in "s", not in "share"' -- \
+    "$cg" --with "$folder/wrong.history" $at
+same "one node before all" --node=n0:load=1 -- --with "$folder/old" $at \
+    --on=n0=n0 '--on=*=elsewhere'
 
 # A model of a profile: with all free, the measured time.
 # model PART ARGUMENTS: what `eventspace model` says has PART in it.
@@ -230,7 +248,10 @@ model '^compute(n0) / load(n0) ' "$folder/cg.model" --set 'load(n0) = 0.25'
 model 'time: [0-9.]* s +- 0[.][0-9]*[1-9]' "$folder/cg.model" --with "$folder/half" $at
 model '^bytes(n0-n1) / bandwidth(n0-n1) .*%' "$folder/cg.model" \
     --set 'bandwidth(n0-n1) = 1mbit' --with "$folder/half" $at
-model 'need --with' "$folder/cg.model" --at=now
+model '--at needs --with' "$folder/cg.model" --at=now
+model 'the histories change nothing' "$folder/cg.model" --of=rest \
+    --with "$folder/half" $at
+model 'heeds only' --from-profile "$cg" --set=x=1
 model 'it is not a profile' --from-profile "$folder/cg.model"
 
 # What the JSON says is JSON, with the numbers of the CSV.

@@ -42,6 +42,7 @@ viewer_lacking viewer_lacking_of(const scopes_snapshot *snapshot)
             !without(&own_ns, &life_ns, &s->threads[i]))
             continue;
         all_ns += life_ns;
+        p.is_of_mpi = p.is_of_mpi || s->threads[i].is_summed;
         runnable_ns += own_ns;
         if (own_ns <= p.most_ns)
             continue;
@@ -57,17 +58,17 @@ const char *viewer_lacking_says(const viewer_lacking *p, char *text,
                                 size_t bytes)
 {
     char share[SCOPES_SAY_BYTES], most[SCOPES_SAY_BYTES];
+    const char *threads = p->is_of_mpi ? "threads that call MPI" : "threads";
 
     if (!isfinite(p->share))
         return "";
     if (p->share < LITTLE || !p->most)
-        snprintf(text, bytes,
-                 "threads lacked one for less than %s of their time",
-                 scopes_say_share(LITTLE, share));
+        snprintf(text, bytes, "%s lacked one for less than %s of their time",
+                 threads, scopes_say_share(LITTLE, share));
     else
         snprintf(text, bytes,
-                 "threads lacked one for %s of their time, %s longest: for %s",
-                 scopes_say_share(p->share, share), p->most,
+                 "%s lacked one for %s of their time, %s longest: for %s",
+                 threads, scopes_say_share(p->share, share), p->most,
                  scopes_say_time(p->most_ns, most));
     return text;
 }

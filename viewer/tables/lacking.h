@@ -13,6 +13,7 @@ typedef struct viewer_lacking {
                          together; NAN: of none */
     const char *most; /* the thread that was without for longest; NULL: none */
     double most_ns;
+    bool is_of_mpi; /* threads that call MPI: others are not known */
 } viewer_lacking;
 
 /* Of a whole run. */

@@ -38,6 +38,10 @@ static int thread_take(choose_arguments *a, const predict_profile *profile,
                             "%.250s: process %s is no node of the profile: is "
                             "this the map of the run that was measured?",
                             map->file, process);
+    if (a->node_of[n] != PREDICT_NONE)
+        return pastset_fail(PASTSET_EMAP,
+                            "%.250s: thread %s has the number of another one",
+                            map->file, node->name);
     a->node_of[n] = at;
     a->threads_on[at]++;
     return 0;
@@ -54,6 +58,8 @@ static int threads_take(choose_arguments *a, const predict_profile *profile,
     a->threads_on = calloc(profile->node_count + 1, sizeof(*a->threads_on));
     if (!a->node_of || !a->threads_on)
         return pastset_no_memory("to choose");
+    for (uint32_t i = 0; i < a->thread_count; i++)
+        a->node_of[i] = PREDICT_NONE;
     for (uint32_t i = 0; i < map->node_count && !err; i++)
         if (map->nodes[i].kind == PATHS_THREAD)
             err = thread_take(a, profile, map, &map->nodes[i]);

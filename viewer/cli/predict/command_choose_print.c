@@ -74,8 +74,8 @@ static char *shares_text(const chosen *c, const predict_placement *p)
         free(factors);
         return NULL;
     }
-    predict_split(factors, c->cluster, p->machines, c->a->threads_on,
-                  c->choice->nodes);
+    predict_split(factors, c->profile, c->cluster, p->machines,
+                  c->a->threads_on);
     for (uint32_t i = 0; i < c->a->thread_count; i++)
         most = fmax(most, factors[c->a->node_of[i]]);
     for (uint32_t i = 0; i < c->a->thread_count; i++)
@@ -210,6 +210,13 @@ static void print_split(const chosen *c)
 
     if (text)
         printf("\nDivide the work of number 1 so: --shares=%s\n", text);
+    if (predict_is_fine_grained(c->profile))
+        puts(
+            "(By speed only: between two waits for others the program computes "
+            "for less\nthan half a slice of the scheduler. So it stands still "
+            "while one of its threads\nhas no processor, and less work for "
+            "that "
+            "one would not help.)");
     free(text);
 }
 

@@ -135,6 +135,23 @@ static int outlook_read(cli_outlook *o, const choose_arguments *a,
     return err;
 }
 
+/* What is not measured is not certain, but nobody knows how much. */
+static void tell_missing(const cli_outlook *o, const predict_cluster *cluster)
+{
+    for (uint32_t m = 0; m < cluster->machine_count; m++) {
+        bool is_there = false;
+        for (size_t i = 0; i < o->count; i++)
+            is_there |=
+                o->given[i].kind == MEASURE_AVAILABILITY && o->given[i].a == m;
+        if (!is_there)
+            fprintf(stderr,
+                    "eventspace: there is no history of the availability of "
+                    "%s: its load in the cluster file, %g, is taken, as if it "
+                    "were certain\n",
+                    cluster->machines[m].name, cluster->machines[m].load);
+    }
+}
+
 int cli_choose_with(predict_choice **out, cli_outlook *o, choose_arguments *a,
                     const predict_profile *profile, predict_cluster *cluster)
 {
@@ -145,8 +162,10 @@ int cli_choose_with(predict_choice **out, cli_outlook *o, choose_arguments *a,
                              .risk = a->outlook.risk};
     int err = outlook_read(o, a, cluster);
 
-    if (!err)
+    if (!err) {
+        tell_missing(o, cluster);
         err = outlook_make(o, a, profile, cluster);
+    }
     split_loads_set(cluster, o, a->split);
     unsure.varied = o->varied;
     unsure.count = o->count;

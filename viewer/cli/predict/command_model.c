@@ -1,6 +1,7 @@
 /* command_model.c - eventspace model MODEL: what a structural model comes to,
  * and what each of its terms contributes. */
 #include "viewer/cli/predict/command_outlook.h"
+#include "viewer/cli/predict/predict_arguments.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,7 +16,7 @@
 #include "viewer/tables/profile_table.h"
 #include "viewer/tables/table_print.h"
 
-enum { KEY_SET = 256, KEY_OF, KEY_RISK, KEY_FROM };
+enum { KEY_SET = 256, KEY_OF, KEY_RISK, KEY_FROM, KEY_PROFILED_LINK };
 
 typedef struct model_arguments {
     const char *model, *of;
@@ -25,6 +26,8 @@ typedef struct model_arguments {
     viewer_format format;
     cli_outlook_options outlook;
     bool is_profile; /* write a model of it */
+    bool has_format;
+    cli_conditions profiled_links;
 } model_arguments;
 
 static const struct argp_option model_options[] = {
@@ -54,6 +57,7 @@ static const struct argp_option model_options[] = {
     {"from-profile", KEY_FROM, NULL, 0,
      "Write a model of the profile that is given in its place, to go on from",
      0},
+    CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
     CLI_FORMAT_OPTION,
     {0},
 };
@@ -129,21 +133,57 @@ static int print(const predict_structural_result *r, const model_arguments *a)
 
 /* --- the command --- */
 
-/* A model has its own values where it was written down; a history goes before
- * them, and the command line before that. */
-static int given_set(predict_structural *model, const cli_given *g)
+/* The range, as far as it can be: a share is never 0. */
+static predict_stochastic within(const predict_varied *v)
+{
+    double mean = fmin(fmax(v->value.mean, v->least), v->most);
+    double lower = fmax(mean - v->value.range, v->least);
+    double upper = fmin(mean + v->value.range, v->most);
+
+    return (predict_stochastic){
+        mean, fmin(fmax(upper - mean, mean - lower), mean - v->least / 2)};
+}
+
+/* "n1-n0" for "n0-n1", where the name of one machine has no '-' in it. */
+static bool turn(char *out, size_t bytes, const char *place)
+{
+    const char *dash = strchr(place, '-');
+
+    if (!dash || strchr(dash + 1, '-'))
+        return false;
+    snprintf(out, bytes, "%s-%.*s", dash + 1, (int)(dash - place), place);
+    return true;
+}
+
+static int define(predict_structural *model, measure_kind kind,
+                  const char *place, predict_stochastic v)
 {
     static const char *const names[MEASURE_KINDS] = {"load", "latency",
                                                      "bandwidth"};
     static const char *const units[MEASURE_KINDS] = {"", "s", "bit"};
-    double factor = g->kind == MEASURE_BANDWIDTH ? 8 : 1;
-    char text[512];
-    predict_stochastic v = {factor * g->outlook.value.mean,
-                            factor * g->outlook.value.range};
+    double factor = kind == MEASURE_BANDWIDTH ? 8 : 1;
+    char text[1024];
 
-    snprintf(text, sizeof(text), "%s(%s) = %.9f%s +- %.9f%s", names[g->kind],
-             g->place, v.mean, units[g->kind], v.range, units[g->kind]);
+    snprintf(text, sizeof(text), "%s(%s) = %.9f%s +- %.9f%s", names[kind],
+             place, factor * v.mean, units[kind], factor * v.range,
+             units[kind]);
     return predict_structural_set(model, text);
+}
+
+/* A model has its own values where it was written down; a history goes before
+ * them, and the command line before that. A link may be named from either end.
+ */
+static int given_set(predict_structural *model, const cli_outlook *o, size_t i)
+{
+    const cli_given *g = &o->given[i];
+    predict_stochastic v = within(&o->varied[i]);
+    char turned[512];
+    int err = define(model, g->kind, g->place, v);
+
+    if (!err && g->kind != MEASURE_AVAILABILITY &&
+        turn(turned, sizeof(turned), g->place))
+        err = define(model, g->kind, turned, v);
+    return err;
 }
 
 static int evaluate_once(predict_structural_result *result,
@@ -153,7 +193,7 @@ static int evaluate_once(predict_structural_result *result,
     int err = predict_structural_read(&model, a->model);
 
     for (size_t i = 0; i < outlook->count && !err; i++)
-        err = given_set(model, &outlook->given[i]);
+        err = given_set(model, outlook, i);
     for (size_t i = 0; i < a->definition_count && !err; i++)
         err = predict_structural_set(model, a->definitions[i]);
     if (!err)
@@ -188,6 +228,22 @@ static int evaluate_with(predict_structural_result *result,
     return err ? err : evaluate_once(result, a, outlook);
 }
 
+/* Machines and links that the model does not have change nothing. */
+static void tell_unused(const predict_structural_result *with,
+                        const model_arguments *a)
+{
+    predict_structural_result plain = {0};
+    cli_outlook none = {0};
+
+    if (evaluate_once(&plain, a, &none) == 0 &&
+        plain.value.mean == with->value.mean &&
+        plain.value.range == with->value.range)
+        fputs("eventspace: the histories change nothing: are they of the "
+              "machines and links of the model?\n",
+              stderr);
+    predict_structural_result_fini(&plain);
+}
+
 static int evaluate(const model_arguments *a)
 {
     predict_structural_result result = {0};
@@ -195,6 +251,8 @@ static int evaluate(const model_arguments *a)
     int err = a->outlook.path_count ? evaluate_with(&result, a, &outlook)
                                     : evaluate_once(&result, a, &outlook);
 
+    if (!err && a->outlook.path_count && strcmp(a->model, "-") != 0)
+        tell_unused(&result, a);
     if (!err)
         err = print(&result, a);
     predict_structural_result_fini(&result);
@@ -210,7 +268,9 @@ static int write_model(const model_arguments *a)
     if (err)
         return err;
     viewer_profile_warn(profile, a->model);
-    err = predict_structural_of_profile(stdout, profile);
+    err = cli_set_profiled_links(profile, &a->profiled_links);
+    if (!err)
+        err = predict_structural_of_profile(stdout, profile);
     predict_profile_destroy(profile);
     return err;
 }
@@ -250,6 +310,10 @@ static error_t parse_model(int key, char *text, struct argp_state *state)
         return 0;
     case 'f':
         a->format = cli_format(text, state);
+        a->has_format = true;
+        return 0;
+    case KEY_PROFILED_LINK:
+        cli_take_profiled_link(&a->profiled_links, text, state);
         return 0;
     case KEY_FROM:
         a->is_profile = true;
@@ -260,6 +324,13 @@ static error_t parse_model(int key, char *text, struct argp_state *state)
         return cli_outlook_parse(&a->outlook, key, text, state);
     case ARGP_KEY_END:
         cli_outlook_check(&a->outlook, state);
+        if (a->is_profile &&
+            (a->definition_count || a->outlook.path_count || a->has_format ||
+             strcmp(a->of, "time") != 0 || a->by != PREDICT_BY_MEAN))
+            argp_error(state, "--from-profile writes a model, and heeds only "
+                              "--profiled-link");
+        if (!a->is_profile && a->profiled_links.count)
+            argp_error(state, "--profiled-link is for --from-profile");
         return 0;
     default:
         return cli_take_one(&a->model, "the model", key, text, state);
@@ -292,5 +363,6 @@ int cli_model(int argc, char **argv)
     err = a.is_profile ? write_model(&a) : evaluate(&a);
     free(a.definitions);
     cli_outlook_options_clear(&a.outlook);
+    cli_clear_conditions(&a.profiled_links);
     return cli_end_output(err);
 }

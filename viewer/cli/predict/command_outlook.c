@@ -35,8 +35,9 @@ static bool time_read(int64_t *ms, const char *text)
     if (end && *end == ':')
         end = strptime(end, ":%S", &tm);
     if (end && !*end) {
+        int day = tm.tm_mday;
         *ms = (int64_t)timegm(&tm) * 1000;
-        return true;
+        return tm.tm_mday == day; /* else there is no such day */
     }
     errno = 0;
     seconds = strtoll(text, &rest, 10);
@@ -111,8 +112,10 @@ void cli_outlook_check(const cli_outlook_options *o, struct argp_state *state)
 {
     if (o->path_count == 0 && (o->has_at || o->has_how || o->has_risk))
         argp_error(state,
-                   "--at, --outlook and --risk need --with=HISTORIES, which "
-                   "'eventspace watch' writes");
+                   "%s needs --with=HISTORIES, which 'eventspace watch' writes",
+                   o->has_at    ? "--at"
+                   : o->has_how ? "--outlook"
+                                : "--risk");
 }
 
 void cli_outlook_options_clear(cli_outlook_options *o)
@@ -185,18 +188,53 @@ static int readings_make(predict_readings *out, const measure_history *h)
     return 0;
 }
 
-/* One series from two folders counts once. */
-static bool is_there(const cli_outlook *o, const cli_given *g)
+/* Of two of one thing the one that ends later. */
+static cli_given *same_find(const cli_outlook *o, const cli_given *g)
 {
     for (size_t i = 0; i < o->count; i++) {
-        const cli_given *other = &o->given[i];
+        cli_given *other = &o->given[i];
         bool is_same = strcmp(other->place, g->place) == 0;
         bool is_back = g->kind != MEASURE_AVAILABILITY && g->a != g->b &&
                        other->a == g->b && other->b == g->a;
         if (other->kind == g->kind && (is_same || is_back))
-            return true;
+            return other;
     }
-    return false;
+    return NULL;
+}
+
+static int64_t end_of(const measure_history *h)
+{
+    return h->rows[h->count - 1].time_ms + h->rows[h->count - 1].lasts_ms;
+}
+
+static int given_add(cli_outlook *o, const cli_given *g)
+{
+    cli_given *same = same_find(o, g), own = *g;
+    int err;
+
+    if (same && end_of(same->history) >= end_of(g->history))
+        return 0;
+    err = readings_make(&own.readings, g->history);
+    if (err)
+        return err;
+    if (same) {
+        free((void *)(uintptr_t)same->readings.items);
+        *same = own;
+    } else {
+        o->given[o->count++] = own;
+    }
+    return 0;
+}
+
+static int unit_check(const cli_given *g)
+{
+    const char *wanted = measure_kind_unit(g->kind);
+
+    if (strcmp(g->history->unit, wanted) == 0)
+        return 0;
+    return pastset_fail(PASTSET_EFORMAT,
+                        "the history \"%s\" is in \"%s\", not in \"%s\"",
+                        g->history->series, g->history->unit, wanted);
 }
 
 static int given_find(cli_outlook *o, const char *const *machines, size_t count)
@@ -209,24 +247,23 @@ static int given_find(cli_outlook *o, const char *const *machines, size_t count)
         return pastset_no_memory("for histories");
     for (size_t i = 0; i < o->histories.count && !err; i++) {
         cli_given g;
-        if (!given_of(&g, o->histories.items[i], machines, count) ||
-            is_there(o, &g))
+        if (!given_of(&g, o->histories.items[i], machines, count))
             continue;
-        err = readings_make(&g.readings, g.history);
+        err = unit_check(&g);
         if (!err)
-            o->given[o->count++] = g;
+            err = given_add(o, &g);
     }
     return err;
 }
 
 static int none_is_there(const cli_outlook *o, const char *machine)
 {
-    return pastset_fail(
-        PASTSET_ENOENT,
-        "no history is of machine %s or of the others: %s%s%s, and so on",
-        machine, o->histories.count ? "there is \"" : "there is none",
-        o->histories.count ? o->histories.items[0]->series : "",
-        o->histories.count ? "\"" : "");
+    if (o->histories.count == 0)
+        return pastset_fail(PASTSET_ENOENT, "no history has samples yet");
+    return pastset_fail(PASTSET_ENOENT,
+                        "no history is of machine %s or of the others: there "
+                        "is \"%s\", and so on",
+                        machine, o->histories.items[0]->series);
 }
 
 int cli_outlook_read(cli_outlook *out, const cli_outlook_options *options,
@@ -293,6 +330,19 @@ static predict_varied varied_of(const cli_outlook *o, size_t i)
 }
 
 /* A history that ended long before says little. */
+static const char *age_text(char *out, size_t bytes, int64_t ms)
+{
+    double hours = (double)ms / 3600000;
+
+    if (hours < 2)
+        return paths_duration_text((double)(ms / 1000), out, bytes);
+    if (hours < 48)
+        snprintf(out, bytes, "%.0f hours", hours);
+    else
+        snprintf(out, bytes, "%.0f days", hours / 24);
+    return out;
+}
+
 static void warn_if_old(const cli_outlook *o, const cli_given *g)
 {
     const measure_history *h = g->history;
@@ -304,8 +354,7 @@ static void warn_if_old(const cli_outlook *o, const cli_given *g)
     fprintf(stderr,
             "eventspace: nothing was measured of \"%s\" in the last %s before "
             "the run\n",
-            h->series,
-            paths_duration_text((double)since_ms / 1000, text, sizeof(text)));
+            h->series, age_text(text, sizeof(text), since_ms));
 }
 
 int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,

@@ -20,8 +20,9 @@ static const char *machine_on(const cli_conditions *placed, const char *node)
     for (size_t i = 0; i < placed->count; i++) {
         const char *text = placed->texts[i], *equals = strchr(text, '=');
         size_t bytes = (size_t)(equals - text);
-        if ((bytes == 1 && *text == '*') ||
-            (strlen(node) == bytes && strncmp(text, node, bytes) == 0))
+        if (strlen(node) == bytes && strncmp(text, node, bytes) == 0)
+            return equals + 1;
+        if (bytes == 1 && *text == '*')
             machine = equals + 1;
     }
     return machine;
