@@ -4,7 +4,6 @@
  * What is best by its upper end need not be among the best by its mean. So
  * candidates are the best placements at the means, and those of a cluster in
  * which all is as bad as it may be. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,11 +21,6 @@ static double *values_make(const predict_unsure *u)
     return calloc(u->count + 1, sizeof(double));
 }
 
-static double within(double value, const predict_varied *v)
-{
-    return fmin(fmax(value, v->least), v->most);
-}
-
 /* Each value at its mean; or at the end that takes longer: of what a machine or
  * a link gives, less is bad, and of what it costs, more. */
 static void values_set(double *values, const predict_unsure *u, bool is_bad)
@@ -35,7 +29,7 @@ static void values_set(double *values, const predict_unsure *u, bool is_bad)
         const predict_varied *v = &u->varied[i];
         double bad =
             v->is_cost ? predict_upper(v->value) : predict_lower(v->value);
-        values[i] = within(is_bad ? bad : v->value.mean, v);
+        values[i] = predict_varied_within(v, is_bad ? bad : v->value.mean);
     }
 }
 

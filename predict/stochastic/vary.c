@@ -1,15 +1,9 @@
 /* vary.c - see vary.h. */
 #include "predict/stochastic/vary.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "pastset/status.h"
-
-static double within(double value, const predict_varied *v)
-{
-    return fmin(fmax(value, v->least), v->most);
-}
 
 /* One at both of its ends, all others at their means. */
 static int ends(double *curve_s, predict_varied *v, double *value,
@@ -19,9 +13,9 @@ static int ends(double *curve_s, predict_varied *v, double *value,
     double mean = *value, low_s, high_s;
     int err;
 
-    *value = within(predict_lower(v->value), v);
+    *value = predict_varied_within(v, predict_lower(v->value));
     err = time(&low_s, values, context);
-    *value = within(predict_upper(v->value), v);
+    *value = predict_varied_within(v, predict_upper(v->value));
     if (!err)
         err = time(&high_s, values, context);
     *value = mean;
@@ -50,17 +44,36 @@ static double together(const predict_varied *varied, size_t count)
     return sqrt(squares);
 }
 
+/* The caller frees them; NULL: no memory. */
+static double *means_make(const predict_varied *varied, size_t count)
+{
+    double *values = calloc(count + 1, sizeof(*values));
+
+    for (size_t i = 0; values && i < count; i++)
+        values[i] = predict_varied_within(&varied[i], varied[i].value.mean);
+    return values;
+}
+
+int predict_vary_not(double *seconds, const predict_varied *varied,
+                     size_t count, predict_time *time, void *context)
+{
+    double *values = means_make(varied, count);
+    int err = values ? time(seconds, values, context)
+                     : pastset_no_memory("for values");
+
+    free(values);
+    return err;
+}
+
 int predict_vary(predict_stochastic *out, predict_varied *varied, size_t count,
                  predict_time *time, void *context)
 {
-    double *values = calloc(count + 1, sizeof(*values));
+    double *values = means_make(varied, count);
     double middle_s, curve_s = 0;
     int err;
 
     if (!values)
         return pastset_no_memory("to vary values");
-    for (size_t i = 0; i < count; i++)
-        values[i] = within(varied[i].value.mean, &varied[i]);
     err = time(&middle_s, values, context);
     for (size_t i = 0; i < count && !err; i++)
         err = ends(&curve_s, &varied[i], &values[i], middle_s, values, time,

@@ -15,6 +15,7 @@
 #ifndef PREDICT_VARY_H
 #define PREDICT_VARY_H
 
+#include <math.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -29,8 +30,19 @@ typedef struct predict_varied {
     double added_s;     /* out: what its range adds to that of the time */
 } predict_varied;
 
+/* As far as it can be. */
+static inline double predict_varied_within(const predict_varied *v,
+                                           double value)
+{
+    return fmin(fmax(value, v->least), v->most);
+}
+
 /* The time at these values, one for each of those that vary. */
 typedef int predict_time(double *seconds, const double *values, void *context);
+
+/* The time at the means. Errors: those of `time`, PASTSET_ENOMEM. */
+int predict_vary_not(double *seconds, const predict_varied *varied,
+                     size_t count, predict_time *time, void *context);
 
 /* Calls `time` 2 * count + 1 times. Errors: those of `time`,
  * PASTSET_ENOMEM. */

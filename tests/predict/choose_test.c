@@ -510,6 +510,15 @@ static predict_machine machine_with(double load, double speed, uint32_t place)
                              .place = place};
 }
 
+/* Two machines, each its own place. */
+static predict_cluster pair_of(predict_machine *machines, uint32_t *processors)
+{
+    return (predict_cluster){.machines = machines,
+                             .machine_count = 2,
+                             .processors = processors,
+                             .place_count = 2};
+}
+
 /* Paper 002, table 1: units of work take 12 s on both machines, +- 5 % on A and
  * +- 30 % on B, which alone take 10 and 5 s. */
 Test(choose, work_is_divided_as_table_1_says)
@@ -519,10 +528,7 @@ Test(choose, work_is_divided_as_table_1_says)
     uint32_t processors[] = {1, 1}, where[] = {0, 1}, threads[] = {1, 1};
     predict_node nodes[2] = {{.name = NULL}};
     predict_profile p = {.nodes = nodes, .node_count = 2};
-    predict_cluster c = {.machines = machines,
-                         .machine_count = 2,
-                         .processors = processors,
-                         .place_count = 2};
+    predict_cluster c = pair_of(machines, processors);
     double factors[2];
 
     predict_split(factors, &p, &c, where, threads);
@@ -548,10 +554,7 @@ Test(choose, fine_grained_work_is_divided_by_speeds)
     predict_profile p = {.nodes = nodes, .node_count = 2, .wall_ns = 2000000};
     predict_machine machines[] = {machine_with(3, 1, 0), machine_with(0, 2, 1)};
     uint32_t processors[] = {1, 1}, where[] = {0, 1}, threads[] = {1, 1};
-    predict_cluster c = {.machines = machines,
-                         .machine_count = 2,
-                         .processors = processors,
-                         .place_count = 2};
+    predict_cluster c = pair_of(machines, processors);
     double factors[2];
 
     cr_assert(predict_is_fine_grained(&p));
@@ -571,10 +574,7 @@ Test(choose, threads_share_what_a_machine_gives)
     uint32_t processors[] = {1, 4}, where[] = {1, 0}, threads[] = {3, 1};
     predict_node nodes[2] = {{.name = NULL}};
     predict_profile p = {.nodes = nodes, .node_count = 2};
-    predict_cluster c = {.machines = machines,
-                         .machine_count = 2,
-                         .processors = processors,
-                         .place_count = 2};
+    predict_cluster c = pair_of(machines, processors);
     double factors[2];
 
     predict_split(factors, &p, &c, where, threads);

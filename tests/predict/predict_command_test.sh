@@ -251,6 +251,7 @@ model '^bytes(n0-n1) / bandwidth(n0-n1) .*%' "$folder/cg.model" \
 model '--at needs --with' "$folder/cg.model" --at=now
 model 'the histories change nothing' "$folder/cg.model" --of=rest \
     --with "$folder/half" $at
+model '+- 0[.][0-9]*[1-9]' - --with "$folder/half" $at <"$folder/cg.model"
 model 'heeds only' --from-profile "$cg" --set=x=1
 model 'it is not a profile' --from-profile "$folder/cg.model"
 

@@ -2,54 +2,54 @@
  * machines and links. */
 #include "viewer/cli/predict/command_choose.h"
 
-#include <math.h>
 #include <stdlib.h>
 
 #include "pastset/status.h"
 
-static void cluster_set(predict_cluster *cluster, const double *values,
-                        void *context)
-{
-    const cli_outlook *o = context;
-    uint32_t n = cluster->machine_count;
+/* What the functions below work on. */
+typedef struct choosing {
+    choose_arguments *a;
+    const predict_profile *profile;
+    predict_cluster *cluster;
+    cli_outlook *outlook;
+} choosing;
 
-    for (size_t i = 0; i < o->count; i++) {
-        const cli_given *g = &o->given[i];
-        predict_machine *machine = &cluster->machines[g->a];
-        size_t there = (size_t)g->a * n + g->b, back = (size_t)g->b * n + g->a;
-        if (g->kind == MEASURE_AVAILABILITY)
-            machine->load = predict_load_of_share(
-                values[i], cluster->processors[machine->place]);
-        else if (g->kind == MEASURE_LATENCY)
-            cluster->wires[there].latency_s = cluster->wires[back].latency_s =
-                values[i];
+static void link_set(predict_cluster *cluster, const cli_given *g, double value)
+{
+    uint32_t n = cluster->machine_count;
+    size_t ways[] = {(size_t)g->a * n + g->b, (size_t)g->b * n + g->a};
+
+    for (size_t i = 0; i < 2; i++) {
+        if (g->kind == MEASURE_LATENCY)
+            cluster->wires[ways[i]].latency_s = value;
         else
-            cluster->wires[there].bandwidth = cluster->wires[back].bandwidth =
-                values[i];
-        if (g->kind != MEASURE_AVAILABILITY && cluster->flows)
-            cluster->flows[there] = cluster->flows[back] =
-                (predict_flow){0, 0, 0};
+            cluster->wires[ways[i]].bandwidth = value;
+        if (cluster->flows)
+            cluster->flows[ways[i]] = (predict_flow){0, 0, 0};
     }
 }
 
-typedef struct unsure_context {
-    const cli_outlook *outlook;
-    const predict_cluster *cluster;
-} unsure_context;
-
-static void unsure_set(predict_cluster *cluster, const double *values,
-                       void *context)
+static void cluster_set(predict_cluster *cluster, const double *values,
+                        void *context)
 {
-    const unsure_context *c = context;
+    const choosing *c = context;
 
-    cluster_set(cluster, values, (void *)(uintptr_t)c->outlook);
+    for (size_t i = 0; i < c->outlook->count; i++) {
+        const cli_given *g = &c->outlook->given[i];
+        predict_machine *machine = &cluster->machines[g->a];
+        if (g->kind == MEASURE_AVAILABILITY)
+            machine->load = predict_load_of_share(
+                values[i], cluster->processors[machine->place]);
+        else
+            link_set(cluster, g, values[i]);
+    }
 }
 
 /* Of a machine: all of its place, whose processors they share. */
-static bool unsure_matters(size_t i, const uint32_t *machines, uint32_t nodes,
-                           void *context)
+static bool matters(size_t i, const uint32_t *machines, uint32_t nodes,
+                    void *context)
 {
-    const unsure_context *c = context;
+    const choosing *c = context;
     const cli_given *g = &c->outlook->given[i];
     bool has_a = false, has_b = g->kind == MEASURE_AVAILABILITY;
 
@@ -63,43 +63,31 @@ static bool unsure_matters(size_t i, const uint32_t *machines, uint32_t nodes,
     return has_a && has_b;
 }
 
-static int means_set(predict_cluster *cluster, cli_outlook *o)
+/* Of the best placement with these values. */
+static int best_time(double *seconds, const double *values, void *context)
 {
-    double *values = calloc(o->count + 1, sizeof(*values));
-
-    if (!values)
-        return pastset_no_memory("to choose");
-    for (size_t i = 0; i < o->count; i++)
-        values[i] = fmin(fmax(o->varied[i].value.mean, o->varied[i].least),
-                         o->varied[i].most);
-    cluster_set(cluster, values, o);
-    free(values);
-    return 0;
-}
-
-/* As `predict --with` does: how long the best takes by what comes next says
- * which part of the histories counts. */
-static int outlook_make(cli_outlook *o, choose_arguments *a,
-                        const predict_profile *profile,
-                        predict_cluster *cluster)
-{
+    choosing *c = context;
     predict_choice *choice = NULL;
-    predict_choose_options quick = a->options;
-    int err = cli_outlook_make(o, &a->outlook, 0);
+    predict_choose_options quick = c->a->options;
+    int err;
 
     quick.seconds_s = (quick.seconds_s > 0 ? quick.seconds_s : 8) / 4;
     quick.keep = 1;
     quick.progress = NULL;
+    cluster_set(c->cluster, values, c);
+    err = predict_choose(&choice, c->profile, c->cluster, &quick);
     if (!err)
-        err = means_set(cluster, o);
-    if (!err)
-        err = predict_choose(&choice, profile, cluster, &quick);
-    if (!err)
-        err = cli_outlook_make(
-            o, &a->outlook,
-            (int64_t)fmax(1, choice->placements[0].time_s * 1000));
+        *seconds = choice->placements[0].time_s;
     predict_choice_destroy(choice);
     return err;
+}
+
+static int best_time_at_means(double *seconds, void *context)
+{
+    choosing *c = context;
+
+    return predict_vary_not(seconds, c->outlook->varied, c->outlook->count,
+                            best_time, c);
 }
 
 /* What machines give, for who divides the work by it: the end of the range that
@@ -114,62 +102,48 @@ static void split_loads_set(predict_cluster *cluster, const cli_outlook *o,
                        : split == SPLIT_BOLD  ? predict_upper(v)
                                               : v.mean;
         if (o->given[i].kind == MEASURE_AVAILABILITY)
-            machine->split_load =
-                predict_load_of_share(fmin(fmax(share, o->varied[i].least), 1),
-                                      cluster->processors[machine->place]);
+            machine->split_load = predict_load_of_share(
+                predict_varied_within(&o->varied[i], share),
+                cluster->processors[machine->place]);
     }
 }
 
-static int outlook_read(cli_outlook *o, const choose_arguments *a,
-                        const predict_cluster *cluster)
+/* What is not measured is not certain, but nobody knows how much. */
+static int outlook_read(choosing *c)
 {
-    const char **names = calloc(cluster->machine_count + 1, sizeof(*names));
+    uint32_t count = c->cluster->machine_count;
+    const char **names = calloc(count + 1, sizeof(*names));
     int err;
 
     if (!names)
         return pastset_no_memory("to choose");
-    for (uint32_t i = 0; i < cluster->machine_count; i++)
-        names[i] = cluster->machines[i].name;
-    err = cli_outlook_read(o, &a->outlook, names, cluster->machine_count);
+    for (uint32_t i = 0; i < count; i++)
+        names[i] = c->cluster->machines[i].name;
+    err = cli_outlook_read(c->outlook, &c->a->outlook, names, count);
+    if (!err)
+        cli_outlook_tell_missing(
+            c->outlook, names, count,
+            "its load in the cluster file is taken, as if it were certain");
     free(names);
     return err;
-}
-
-/* What is not measured is not certain, but nobody knows how much. */
-static void tell_missing(const cli_outlook *o, const predict_cluster *cluster)
-{
-    for (uint32_t m = 0; m < cluster->machine_count; m++) {
-        bool is_there = false;
-        for (size_t i = 0; i < o->count; i++)
-            is_there |=
-                o->given[i].kind == MEASURE_AVAILABILITY && o->given[i].a == m;
-        if (!is_there)
-            fprintf(stderr,
-                    "eventspace: there is no history of the availability of "
-                    "%s: its load in the cluster file, %g, is taken, as if it "
-                    "were certain\n",
-                    cluster->machines[m].name, cluster->machines[m].load);
-    }
 }
 
 int cli_choose_with(predict_choice **out, cli_outlook *o, choose_arguments *a,
                     const predict_profile *profile, predict_cluster *cluster)
 {
-    unsure_context context = {o, cluster};
-    predict_unsure unsure = {.set = unsure_set,
-                             .matters = unsure_matters,
-                             .context = &context,
+    choosing c = {a, profile, cluster, o};
+    predict_unsure unsure = {.set = cluster_set,
+                             .matters = matters,
+                             .context = &c,
                              .risk = a->outlook.risk};
-    int err = outlook_read(o, a, cluster);
+    int err = outlook_read(&c);
 
-    if (!err) {
-        tell_missing(o, cluster);
-        err = outlook_make(o, a, profile, cluster);
-    }
+    if (!err)
+        err = cli_outlook_settle(o, &a->outlook, best_time_at_means, &c);
+    if (err)
+        return err;
     split_loads_set(cluster, o, a->split);
     unsure.varied = o->varied;
     unsure.count = o->count;
-    return err ? err
-               : predict_choose_surely(out, profile, cluster, &a->options,
-                                       &unsure);
+    return predict_choose_surely(out, profile, cluster, &a->options, &unsure);
 }

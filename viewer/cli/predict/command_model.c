@@ -136,9 +136,9 @@ static int print(const predict_structural_result *r, const model_arguments *a)
 /* The range, as far as it can be: a share is never 0. */
 static predict_stochastic within(const predict_varied *v)
 {
-    double mean = fmin(fmax(v->value.mean, v->least), v->most);
-    double lower = fmax(mean - v->value.range, v->least);
-    double upper = fmin(mean + v->value.range, v->most);
+    double mean = predict_varied_within(v, v->value.mean);
+    double lower = predict_varied_within(v, mean - v->value.range);
+    double upper = predict_varied_within(v, mean + v->value.range);
 
     return (predict_stochastic){
         mean, fmin(fmax(upper - mean, mean - lower), mean - v->least / 2)};
@@ -186,77 +186,73 @@ static int given_set(predict_structural *model, const cli_outlook *o, size_t i)
     return err;
 }
 
-static int evaluate_once(predict_structural_result *result,
-                         const model_arguments *a, const cli_outlook *outlook)
-{
+/* A model that is worked out, maybe several times. */
+typedef struct evaluation {
     predict_structural *model;
-    int err = predict_structural_read(&model, a->model);
+    const model_arguments *a;
+    cli_outlook outlook;
+    predict_structural_result result;
+} evaluation;
 
-    for (size_t i = 0; i < outlook->count && !err; i++)
-        err = given_set(model, outlook, i);
-    for (size_t i = 0; i < a->definition_count && !err; i++)
-        err = predict_structural_set(model, a->definitions[i]);
-    if (!err)
-        err = predict_structural_evaluate(result, model, a->of, a->by, NULL);
-    predict_structural_destroy(model);
-    return err;
+static int work_out(evaluation *e)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < e->outlook.count && !err; i++)
+        err = given_set(e->model, &e->outlook, i);
+    for (size_t i = 0; i < e->a->definition_count && !err; i++)
+        err = predict_structural_set(e->model, e->a->definitions[i]);
+    predict_structural_result_fini(&e->result);
+    e->result = (predict_structural_result){0};
+    return err ? err
+               : predict_structural_evaluate(&e->result, e->model, e->a->of,
+                                             e->a->by, NULL);
 }
 
 /* What is not a time has no part of a history that counts: what comes next. */
-static int64_t lasts_ms(const predict_structural_result *r)
+static int seconds_of(double *seconds, void *context)
 {
-    bool is_time = r->dimension.seconds == 1 && r->dimension.bytes == 0;
+    evaluation *e = context;
+    int err = work_out(e);
+    bool is_time =
+        e->result.dimension.seconds == 1 && e->result.dimension.bytes == 0;
 
-    return is_time && r->value.mean > 0.001 ? (int64_t)(r->value.mean * 1000)
-                                            : 1;
+    *seconds = is_time ? e->result.value.mean : 0;
+    return err;
 }
 
-/* Paper 002, 3.2: mean values, a time, that part of the histories, the time. */
-static int evaluate_with(predict_structural_result *result,
-                         const model_arguments *a, cli_outlook *outlook)
+/* Machines and links that the model does not have change nothing. A model that
+ * needs histories cannot be worked out without. */
+static int work_out_with(evaluation *e)
 {
-    int err = cli_outlook_read(outlook, &a->outlook, NULL, 0);
+    bool has_plain = work_out(e) == 0;
+    predict_stochastic plain = e->result.value;
+    int err = cli_outlook_read(&e->outlook, &e->a->outlook, NULL, 0);
 
     if (!err)
-        err = cli_outlook_make(outlook, &a->outlook, 0);
+        err = cli_outlook_settle(&e->outlook, &e->a->outlook, seconds_of, e);
     if (!err)
-        err = evaluate_once(result, a, outlook);
-    if (!err)
-        err = cli_outlook_make(outlook, &a->outlook, lasts_ms(result));
-    predict_structural_result_fini(result);
-    *result = (predict_structural_result){0};
-    return err ? err : evaluate_once(result, a, outlook);
-}
-
-/* Machines and links that the model does not have change nothing. */
-static void tell_unused(const predict_structural_result *with,
-                        const model_arguments *a)
-{
-    predict_structural_result plain = {0};
-    cli_outlook none = {0};
-
-    if (evaluate_once(&plain, a, &none) == 0 &&
-        plain.value.mean == with->value.mean &&
-        plain.value.range == with->value.range)
+        err = work_out(e);
+    if (!err && has_plain && plain.mean == e->result.value.mean &&
+        plain.range == e->result.value.range)
         fputs("eventspace: the histories change nothing: are they of the "
               "machines and links of the model?\n",
               stderr);
-    predict_structural_result_fini(&plain);
+    return err;
 }
 
 static int evaluate(const model_arguments *a)
 {
-    predict_structural_result result = {0};
-    cli_outlook outlook = {0};
-    int err = a->outlook.path_count ? evaluate_with(&result, a, &outlook)
-                                    : evaluate_once(&result, a, &outlook);
+    evaluation e = {.a = a};
+    int err = predict_structural_read(&e.model, a->model);
 
-    if (!err && a->outlook.path_count && strcmp(a->model, "-") != 0)
-        tell_unused(&result, a);
     if (!err)
-        err = print(&result, a);
-    predict_structural_result_fini(&result);
-    cli_outlook_clear(&outlook);
+        err = a->outlook.path_count ? work_out_with(&e) : work_out(&e);
+    if (!err)
+        err = print(&e.result, a);
+    predict_structural_result_fini(&e.result);
+    predict_structural_destroy(e.model);
+    cli_outlook_clear(&e.outlook);
     return err;
 }
 

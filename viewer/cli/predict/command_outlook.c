@@ -357,8 +357,9 @@ static void warn_if_old(const cli_outlook *o, const cli_given *g)
             h->series, age_text(text, sizeof(text), since_ms));
 }
 
-int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,
-                     int64_t lasts_ms)
+/* `lasts_ms` 0: of what comes next. */
+static int outlook_make(cli_outlook *o, const cli_outlook_options *options,
+                        int64_t lasts_ms)
 {
     int err = 0;
 
@@ -381,6 +382,19 @@ int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,
     return err;
 }
 
+int cli_outlook_settle(cli_outlook *o, const cli_outlook_options *options,
+                       int (*time)(double *seconds, void *context),
+                       void *context)
+{
+    double seconds = 0;
+    int err = outlook_make(o, options, 0);
+
+    if (!err)
+        err = time(&seconds, context);
+    return err ? err
+               : outlook_make(o, options, (int64_t)fmax(1, seconds * 1000));
+}
+
 /* --- telling --- */
 
 /* Numbers for programs, "151.2us" for people. */
@@ -395,6 +409,26 @@ int cli_outlook_make(cli_outlook *o, const cli_outlook_options *options,
 static const scopes_column columns[] = OUTLOOK_COLUMNS(SCOPES_REAL),
                            people_columns[] = OUTLOOK_COLUMNS(SCOPES_TEXT);
 #define COLUMNS (sizeof(columns) / sizeof(*columns))
+
+static bool has_share(const cli_outlook *o, size_t machine)
+{
+    for (size_t i = 0; i < o->count; i++)
+        if (o->given[i].kind == MEASURE_AVAILABILITY &&
+            o->given[i].a == machine)
+            return true;
+    return false;
+}
+
+void cli_outlook_tell_missing(const cli_outlook *o, const char *const *machines,
+                              size_t count, const char *instead)
+{
+    for (size_t i = 0; i < count; i++)
+        if (!has_share(o, i))
+            fprintf(stderr,
+                    "eventspace: there is no history of the availability of "
+                    "%s: %s\n",
+                    machines[i], instead);
+}
 
 static void put_value(scopes_table *table, const char *unit, double value,
                       bool for_people)

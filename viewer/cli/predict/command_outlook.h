@@ -93,10 +93,18 @@ typedef struct cli_outlook {
  * cli_histories_read; PASTSET_ENOENT (there is none of any of them). */
 int cli_outlook_read(cli_outlook *out, const cli_outlook_options *options,
                      const char *const *machines, size_t count);
-/* What they will give a run of so long; 0: next. Errors: those of
- * predict_outlook_make. */
-int cli_outlook_make(cli_outlook *outlook, const cli_outlook_options *options,
-                     int64_t lasts_ms);
+/* What they will give for as long as the run takes. That is first worked out by
+ * what comes next, and not again (paper 002, 3.2): `time` says how long it
+ * takes with what they give then. Errors: those of predict_outlook_make and of
+ * `time`. */
+int cli_outlook_settle(cli_outlook *outlook, const cli_outlook_options *options,
+                       int (*time)(double *seconds, void *context),
+                       void *context);
+/* Says on standard error of which machines there is no availability, and what
+ * is done about it. */
+void cli_outlook_tell_missing(const cli_outlook *outlook,
+                              const char *const *machines, size_t count,
+                              const char *instead);
 void cli_outlook_clear(cli_outlook *outlook);
 
 /* A row for each: of what it is, what it will be, and what that adds to the

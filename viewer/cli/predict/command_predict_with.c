@@ -1,8 +1,4 @@
-/* command_predict_with.c - see command_predict_with.h.
- *
- * How long the run takes says which part of a history counts, and that says how
- * long the run takes. As in paper 002, 3.2, the first time is the one by what
- * comes next, and it is not done again. */
+/* command_predict_with.c - see command_predict_with.h. */
 #include "viewer/cli/predict/command_predict_with.h"
 
 #include <math.h>
@@ -129,21 +125,12 @@ static int time_at(double *seconds, const double *values, void *context)
     return 0;
 }
 
-/* At the means; what its range adds is not asked for. */
-static int time_at_means(double *seconds, cli_predict_with *w)
+static int time_at_means(double *seconds, void *context)
 {
-    double *values = calloc(w->outlook.count + 1, sizeof(*values));
-    int err;
+    cli_predict_with *w = context;
 
-    if (!values)
-        return pastset_no_memory("to predict");
-    for (size_t i = 0; i < w->outlook.count; i++) {
-        const predict_varied *v = &w->outlook.varied[i];
-        values[i] = fmin(fmax(v->value.mean, v->least), v->most);
-    }
-    err = time_at(seconds, values, w);
-    free(values);
-    return err;
+    return predict_vary_not(seconds, w->outlook.varied, w->outlook.count,
+                            time_at, w);
 }
 
 /* Bounds are no distribution: what is between them comes on top. */
@@ -157,15 +144,11 @@ static void bounds_add(cli_predict_with *w)
 
 int cli_predict_with_time(cli_predict_with *w, predict_answers *answers)
 {
-    double seconds = 0;
-    int err = cli_outlook_make(&w->outlook, w->options, 0);
+    double seconds;
+    int err;
 
     w->answers = answers;
-    if (!err)
-        err = time_at_means(&seconds, w);
-    if (!err)
-        err = cli_outlook_make(&w->outlook, w->options,
-                               (int64_t)fmax(1, seconds * 1000));
+    err = cli_outlook_settle(&w->outlook, w->options, time_at_means, w);
     if (!err)
         err = predict_vary(&w->time, w->outlook.varied, w->outlook.count,
                            time_at, w);
@@ -177,22 +160,6 @@ int cli_predict_with_time(cli_predict_with *w, predict_answers *answers)
 }
 
 /* --- all of it --- */
-
-/* Who is not measured is taken to be as in the profile. */
-static void tell_missing(const cli_predict_with *w)
-{
-    for (size_t m = 0; m < w->machine_count; m++) {
-        bool is_there = false;
-        for (size_t i = 0; i < w->outlook.count; i++)
-            is_there |= w->outlook.given[i].kind == MEASURE_AVAILABILITY &&
-                        w->outlook.given[i].a == m;
-        if (!is_there)
-            fprintf(stderr,
-                    "eventspace: there is no history of the availability of "
-                    "%s: it is taken to be free\n",
-                    w->machines[m]);
-    }
-}
 
 int cli_predict_with_begin(cli_predict_with *w, predict_scenario *scenario,
                            const cli_outlook_options *options,
@@ -217,7 +184,8 @@ int cli_predict_with_begin(cli_predict_with *w, predict_scenario *scenario,
     places_part(w);
     err = cli_outlook_read(&w->outlook, options, w->machines, w->machine_count);
     if (!err)
-        tell_missing(w);
+        cli_outlook_tell_missing(&w->outlook, w->machines, w->machine_count,
+                                 "it is taken to be free");
     return err;
 }
 
