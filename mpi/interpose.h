@@ -10,7 +10,6 @@
  * else is concerned, to an element of its own.
  *
  *     rank.c      the process: begin, end, threads
- *     offs.c      how long a thread had no processor
  *     places.c    the collectors of a thread, by place
  *     comms.c     communicators
  *     ends.c      channels and collective sites
@@ -151,18 +150,6 @@ typedef struct mpi_polling {
     bool is_mixed; /* not all of them ask for the same */
 } mpi_polling;
 
-/* What the kernel has counted of a thread until then. */
-typedef struct mpi_kernel_counts {
-    uint64_t ticks;
-    int64_t at_ns, processor_ns, runnable_ns; /* -1: it does not tell */
-    int64_t preemptions, sleeps;
-} mpi_kernel_counts;
-
-/* Of the calling thread. What it counts from then on is noted at its end. */
-void mpi__off_begin(mpi_kernel_counts *out, eventspace_recorded_thread *thread);
-void mpi__off_end(const mpi_kernel_counts *begin,
-                  eventspace_recorded_thread *thread);
-
 /* What a thread has; what each call needs comes first. */
 typedef struct mpi_self {
     _Alignas(64) eventspace_recorded_thread *thread;
@@ -172,7 +159,6 @@ typedef struct mpi_self {
     mpi_type types[MPI__TYPES];
     mpi_known_comm comms[MPI__COMMS];
     mpi_polling polling;
-    mpi_kernel_counts begin;
     struct mpi_held *held; /* for calls with many requests */
     MPI_Status *statuses;
 } mpi_self;

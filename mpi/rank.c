@@ -73,19 +73,13 @@ static void self_free(mpi_self *self)
     free(self);
 }
 
-static void self_ends(mpi_self *self)
-{
-    mpi__off_end(&self->begin, self->thread);
-    eventspace_recorder_thread_end(self->thread, eventspace_ticks());
-}
-
 /* When a thread ends. */
 static void thread_ends(void *value)
 {
     mpi_self *self = value;
 
     if (!atomic_load(&process.is_over) && mpi__recorder)
-        self_ends(self);
+        eventspace_recorder_thread_end(self->thread, eventspace_ticks());
     mpi__self = NULL;
     self_free(self);
 }
@@ -105,7 +99,6 @@ static mpi_self *self_make(uint64_t begin)
         free(self);
         return NULL;
     }
-    mpi__off_begin(&self->begin, self->thread);
     pthread_setspecific(process.ends, self);
     mpi__self = self;
     return self;
@@ -268,7 +261,7 @@ void mpi__over(const char *failure)
         return;
     atomic_store(&mpi__is_on, false);
     if (mpi__self)
-        self_ends(mpi__self);
+        eventspace_recorder_thread_end(mpi__self->thread, eventspace_ticks());
     /* Other threads may still be about to record: the memory stays. */
     if (eventspace_recorder_finish(mpi__recorder, failure))
         say("%s", pastset_error());

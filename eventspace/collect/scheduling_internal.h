@@ -79,6 +79,14 @@ void eventspace__switches_close(scheduled_thread *thread);
 /* Both clocks at one moment. */
 scheduling_moment eventspace__scheduling_now(void);
 
+/* Of the calling thread, now. */
+scheduling_reading eventspace__reading_now(void);
+/* What was between two of a thread, of kind OFF, or UNKNOWN where the kernel
+ * does not tell. False: no time that can be told. */
+bool eventspace__reading_between(eventspace_scheduling *out,
+                                 const scheduling_reading *from,
+                                 const scheduling_reading *to);
+
 void eventspace__samples_open(scheduled_thread *thread);
 void eventspace__samples_take(scheduled_thread *thread);
 /* What a reading tells, of a thread that did not wait for a processor then. */

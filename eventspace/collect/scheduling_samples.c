@@ -115,6 +115,12 @@ static scheduling_reading read_thread(const scheduled_thread *thread)
     return r;
 }
 
+scheduling_reading eventspace__reading_now(void)
+{
+    return read_thread(
+        &(scheduled_thread){.tid = gettid(), .id = pthread_self()});
+}
+
 void eventspace__samples_open(scheduled_thread *thread)
 {
     thread->sampled = read_thread(thread);
@@ -131,31 +137,58 @@ static int64_t between(int64_t ns, int64_t min, int64_t max)
     return ns > min ? ns : min;
 }
 
+/* Off the processor, and of that runnable. */
+static int64_t off_ns(const scheduling_reading *from,
+                      const scheduling_reading *to)
+{
+    return to->at.ns - from->at.ns - (to->processor_ns - from->processor_ns);
+}
+
+static int64_t waited_ns(const scheduling_reading *from,
+                         const scheduling_reading *to)
+{
+    return between(to->runnable_ns - from->runnable_ns, 0, off_ns(from, to));
+}
+
+bool eventspace__reading_between(eventspace_scheduling *out,
+                                 const scheduling_reading *from,
+                                 const scheduling_reading *to)
+{
+    bool known = is_known(from) && is_known(to);
+    int64_t off = off_ns(from, to), waited = waited_ns(from, to);
+    double per_ns;
+
+    *out = (eventspace_scheduling){.start = from->at.ticks,
+                                   .end = to->at.ticks,
+                                   .kind = EVENTSPACE_THREAD_UNKNOWN};
+    if (to->at.ns <= from->at.ns || out->end <= out->start ||
+        (known && off <= -NOISE_NS))
+        return false;
+    if (!known)
+        return true;
+    per_ns =
+        (double)(out->end - out->start) / (double)(to->at.ns - from->at.ns);
+    out->kind = EVENTSPACE_THREAD_OFF;
+    if (off >= NOISE_NS) {
+        out->runnable = (uint64_t)((double)waited * per_ns);
+        out->sleeping = (uint64_t)((double)(off - waited) * per_ns);
+    }
+    return true;
+}
+
 void eventspace__samples_add(scheduled_thread *thread,
                              const scheduling_reading *now)
 {
     scheduling_reading last = thread->sampled;
-    eventspace_scheduling sample = {.start = last.at.ticks,
-                                    .end = now->at.ticks,
-                                    .kind = EVENTSPACE_THREAD_UNKNOWN};
-    int64_t all_ns = now->at.ns - last.at.ns;
-    int64_t off_ns = all_ns - (now->processor_ns - last.processor_ns);
-    int64_t waited_ns = now->runnable_ns - last.runnable_ns;
-    double per_ns = (double)(sample.end - sample.start) / (double)all_ns;
-    bool known = is_known(&last) && is_known(now);
+    eventspace_scheduling sample;
 
-    if (all_ns <= 0 || sample.end <= sample.start ||
-        (known && off_ns <= -NOISE_NS))
+    if (!eventspace__reading_between(&sample, &last, now))
         return;
     thread->sampled = *now;
-    if (known) {
-        waited_ns = between(waited_ns, 0, off_ns);
-        thread->sampled.runnable_ns = last.runnable_ns + waited_ns;
-        if (off_ns < NOISE_NS)
+    if (sample.kind == EVENTSPACE_THREAD_OFF) {
+        thread->sampled.runnable_ns = last.runnable_ns + waited_ns(&last, now);
+        if (off_ns(&last, now) < NOISE_NS)
             return;
-        sample.kind = EVENTSPACE_THREAD_OFF;
-        sample.runnable = (uint64_t)((double)waited_ns * per_ns);
-        sample.sleeping = (uint64_t)((double)(off_ns - waited_ns) * per_ns);
     }
     eventspace__scheduling_put(&sample, thread);
 }

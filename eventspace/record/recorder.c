@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-#include "eventspace/collect/scheduling.h"
+#include "eventspace/collect/scheduling_internal.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/run/meta.h"
 #include "pastset/space.h"
@@ -127,6 +128,7 @@ static void recorder_free(eventspace_recorder *r)
 
     for (eventspace_recorded_thread *t = r->threads; t; t = next) {
         next = t->next;
+        free(t->begin);
         free(t);
     }
     if (r->space)
@@ -351,6 +353,49 @@ static void life_note(eventspace_recorder *r, uint32_t thread, uint32_t kind,
     (void)pastset_write(r->life, &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
 }
 
+/* What the kernel has counted of a thread. */
+struct eventspace__kernel_counts {
+    scheduling_reading reading;
+    int64_t preemptions, sleeps;
+};
+
+static struct eventspace__kernel_counts counts_now(void)
+{
+    struct rusage used = {0};
+
+    getrusage(RUSAGE_THREAD, &used);
+    return (struct eventspace__kernel_counts){eventspace__reading_now(),
+                                              used.ru_nivcsw, used.ru_nvcsw};
+}
+
+/* How long is not known yet. */
+static void off_begin(eventspace_recorded_thread *t)
+{
+    t->begin = malloc(sizeof(*t->begin));
+    if (!t->begin)
+        return;
+    *t->begin = counts_now();
+    life_note(t->recorder, t->number, EVENTSPACE_THREAD_SUM,
+              t->begin->reading.at.ticks, 0);
+}
+
+static void off_end(eventspace_recorded_thread *t)
+{
+    struct eventspace__kernel_counts end = counts_now();
+    eventspace_scheduling sum;
+
+    if (!t->begin ||
+        !eventspace__reading_between(&sum, &t->begin->reading, &end.reading) ||
+        sum.kind != EVENTSPACE_THREAD_OFF)
+        return;
+    sum.kind = EVENTSPACE_THREAD_SUM;
+    sum.thread = t->number;
+    sum.preemptions = (uint32_t)(end.preemptions - t->begin->preemptions);
+    sum.sleeps = (uint32_t)(end.sleeps - t->begin->sleeps);
+    (void)pastset_write(t->recorder->life, &sum, sizeof(sum), PASTSET_NOWAIT,
+                        NULL);
+}
+
 /* Enough that a reader is seldom overtaken, also while it reads parts. */
 #define NOTES 127
 _Static_assert(NOTES > 2 * PATHS_NOTE_PARTS, "it is");
@@ -434,6 +479,7 @@ int eventspace_recorder_thread(eventspace_recorded_thread **out,
     r->thread_count++; /* names of elements are used */
     if (!err) {
         life_note(r, t->number, EVENTSPACE_THREAD_BEGAN, begin, 0);
+        off_begin(t);
         note_make(t, PATHS_COMPUTING, begin);
         t->next = r->threads;
         r->threads = *out = t;
@@ -444,24 +490,12 @@ int eventspace_recorder_thread(eventspace_recorded_thread **out,
     return err;
 }
 
-void eventspace_recorder_thread_off(eventspace_recorded_thread *t,
-                                    const eventspace_scheduling *sum)
-{
-    eventspace_recorder *r = t->recorder;
-    eventspace_scheduling tuple = *sum;
-
-    tuple.thread = t->number;
-    tuple.kind = EVENTSPACE_THREAD_SUM;
-    pthread_mutex_lock(&r->lock);
-    (void)pastset_write(r->life, &tuple, sizeof(tuple), PASTSET_NOWAIT, NULL);
-    pthread_mutex_unlock(&r->lock);
-}
-
 void eventspace_recorder_thread_end(eventspace_recorded_thread *t, uint64_t end)
 {
     eventspace_recorder *r = t->recorder;
 
     pthread_mutex_lock(&r->lock);
+    off_end(t);
     life_note(r, t->number, EVENTSPACE_THREAD_ENDED, end, t->sequence);
     note_make(t, PATHS_ENDED, end);
     pthread_mutex_unlock(&r->lock);

@@ -30,7 +30,6 @@
 #include <stdbool.h>
 
 #include "eventspace/collect/message.h"
-#include "eventspace/collect/scheduling.h"
 #include "eventspace/collect/trace.h"
 #include "eventspace/define/definition.h"
 #include "pastset/append.h"
@@ -104,6 +103,7 @@ typedef struct eventspace_recorded_thread {
     char trace[24]; /* what its collectors have as `trace` */
     eventspace_recorder *recorder;
     struct eventspace_recorded_thread *next;
+    struct eventspace__kernel_counts *begin; /* when it began; NULL */
 } eventspace_recorded_thread;
 
 /* A thread that calls begins to be one of the run, at `begin` ticks. Errors:
@@ -111,11 +111,9 @@ typedef struct eventspace_recorded_thread {
 int eventspace_recorder_thread(eventspace_recorded_thread **out,
                                eventspace_recorder *recorder, const char *name,
                                uint64_t begin);
-/* From `start` to `end` it was off the processor for so long, by so many
- * switches; its number and kind are filled in. */
-void eventspace_recorder_thread_off(eventspace_recorded_thread *thread,
-                                    const eventspace_scheduling *sum);
-/* It ends, at `end` ticks, and records nothing any more. */
+/* It ends, at `end` ticks, and records nothing any more; by itself. For how
+ * long it had no processor, by the kernel, is recorded then: nothing is asked
+ * in between, so that events cost no more for it. */
 void eventspace_recorder_thread_end(eventspace_recorded_thread *thread,
                                     uint64_t end);
 
