@@ -68,19 +68,31 @@ static bool are_equal(const scopes__loss *a, const scopes__loss *b)
            b->gain_ns >= a->low_ns && b->gain_ns <= a->high_ns;
 }
 
-/* Of equals, what says whose time that was comes before what is everybody's. */
 static bool is_before(const scopes__loss *a, const scopes__loss *b)
 {
     double most = (double)(a->gain_ns > b->gain_ns ? a->gain_ns : b->gain_ns);
-    bool is_general = a->kind == SCOPES__TRANSFER;
 
     if (a->is_replayed != b->is_replayed)
         return a->is_replayed;
-    if (is_general != (b->kind == SCOPES__TRANSFER) && are_equal(a, b))
-        return !is_general;
     if ((double)llabs(a->gain_ns - b->gain_ns) > NEAR * most)
         return a->gain_ns > b->gain_ns;
     return a->waiting_ns > b->waiting_ns;
+}
+
+static void swap(scopes__loss *a, scopes__loss *b)
+{
+    scopes__loss loss = *a;
+
+    *a = *b;
+    *b = loss;
+}
+
+/* What is everybody's lets those go first that say whose time it was and gain
+ * as much. */
+static bool lets_go_first(const scopes__loss *a, const scopes__loss *b)
+{
+    return a->kind == SCOPES__TRANSFER && a->is_replayed && b->is_replayed &&
+           are_equal(a, b);
 }
 
 /* Each place is given to the best of those left: what is near is not in the
@@ -89,14 +101,14 @@ static void put_in_order(scopes__losses *l)
 {
     for (uint32_t i = 0; i < l->count; i++) {
         uint32_t best = i;
-        scopes__loss loss;
         for (uint32_t n = i + 1; n < l->count; n++)
             if (is_before(&l->items[n], &l->items[best]))
                 best = n;
-        loss = l->items[best];
-        l->items[best] = l->items[i];
-        l->items[i] = loss;
+        swap(&l->items[i], &l->items[best]);
     }
+    for (uint32_t i = 1; i < l->count; i++)
+        if (lets_go_first(&l->items[i - 1], &l->items[i]))
+            swap(&l->items[i - 1], &l->items[i]);
 }
 
 /* --- all of it --- */
