@@ -23,7 +23,7 @@ static void failure_set(paths_process *process, int status, bool of_thread)
         atomic_store(&process->failed, status);
     }
     if (process->loop_open) /* else a stage told it in its `fini` */
-        uv_async_send(&process->wakeup);
+        paths__wake(&process->wakeup);
     pthread_mutex_unlock(&process->failure_lock);
 }
 

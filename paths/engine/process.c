@@ -105,9 +105,8 @@ static int threads_start(paths_process *process)
     return 0;
 }
 
-static void on_wakeup(uv_async_t *handle)
+static void on_wakeup(paths_process *process)
 {
-    paths_process *process = handle->data;
     int joined;
 
     paths__connection_flush_all(process);
@@ -150,8 +149,8 @@ static int loop_make(paths_process *process)
         process->loop_open = true;
         uv_timer_init(&process->loop, &process->tidy); /* cannot fail */
         process->tidy.data = process;
-        error = uv_async_init(&process->loop, &process->wakeup, on_wakeup);
-        process->wakeup.data = process;
+        error = paths__wakeup_open(&process->wakeup, &process->loop, process,
+                                   on_wakeup);
     }
     if (error == 0)
         error =
@@ -253,6 +252,7 @@ int paths__process_create(paths_process **out,
     process->handler = &handler;
     process->process_count = options->map->process_count;
     process->listen_fd = process->timer_fd = process->launcher_fd = -1;
+    process->wakeup.fd = -1;
     process->contexts = options->contexts;
     process->held_max = options->held_max ? options->held_max : HELD_MAX;
     process->connect_timeout_ms = options->connect_timeout_ms
@@ -465,6 +465,7 @@ void paths_process_stop(paths_process *process)
             close(process->connector_fds[i]);
     }
     free(process->connector_fds);
+    paths__wakeup_close(&process->wakeup);
     if (process->timer_fd >= 0)
         close(process->timer_fd);
     if (process->listen_fd >= 0)

@@ -17,6 +17,7 @@
 #include "paths/engine/held_internal.h"
 #include "paths/engine/process.h"
 #include "paths/engine/thread_internal.h"
+#include "paths/engine/wakeup.h"
 
 typedef struct connection_handler connection_handler;
 typedef struct type_state type_state;
@@ -67,7 +68,7 @@ struct paths_process {
     uv_loop_t loop;
     uv_poll_t listener;
     uv_poll_t timer;
-    uv_async_t wakeup;
+    wakeup wakeup;
     uv_timer_t tidy; /* closes connections that do not get on */
     uv_prepare_t rest;
     int listen_fd, timer_fd;

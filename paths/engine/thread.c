@@ -534,7 +534,7 @@ void *paths__thread_run(void *argument)
      * visible when its end is. */
     atomic_fetch_sub_explicit(&process->threads_running, 1,
                               memory_order_release);
-    uv_async_send(&process->wakeup);
+    paths__wake(&process->wakeup);
     return NULL;
 }
 

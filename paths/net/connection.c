@@ -247,7 +247,7 @@ static void queue_flush(connection *c)
     c->flush_next = atomic_load(&process->flush);
     while (!atomic_compare_exchange_weak(&process->flush, &c->flush_next, c))
         ;
-    uv_async_send(&process->wakeup);
+    paths__wake(&process->wakeup);
 }
 
 /* A frame, or the rest of one, is lost, and somebody may wait for it: better

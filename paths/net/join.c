@@ -30,7 +30,7 @@ static void state_tell(paths_process *process, int state)
 {
     PASTSET_POINT("join.state");
     atomic_store(&process->connector_state, state);
-    uv_async_send(&process->wakeup);
+    paths__wake(&process->wakeup);
 }
 
 /* Those that have died are done without, except for the coordinator. */
