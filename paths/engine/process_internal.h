@@ -17,7 +17,7 @@
 #include "paths/engine/held_internal.h"
 #include "paths/engine/process.h"
 #include "paths/engine/thread_internal.h"
-#include "paths/engine/wakeup.h"
+#include "paths/engine/wakeup_internal.h"
 
 typedef struct connection_handler connection_handler;
 typedef struct type_state type_state;

@@ -1,9 +1,10 @@
-/* wakeup.c - see wakeup.h. An eventfd of our own and not uv_async_t: there the
- * loop spins while a thread is between two steps of uv_async_send (libuv 1.44).
- * A thread that the loop's own waking put off the processor is just there, and
- * if the loop has a real-time priority and the thread has none, it gets no
- * processor for as long as the kernel throttles the loop: a second. */
-#include "paths/engine/wakeup.h"
+/* wakeup.c - see wakeup_internal.h. An eventfd of our own and not uv_async_t:
+ * there the loop spins while a thread is between two steps of uv_async_send
+ * (libuv 1.44). A thread that the loop's own waking put off the processor is
+ * just there, and if the loop has a real-time priority and the thread has none,
+ * it gets no processor for as long as the kernel throttles the loop: a second.
+ */
+#include "paths/engine/wakeup_internal.h"
 
 #include <errno.h>
 #include <stdint.h>

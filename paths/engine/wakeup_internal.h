@@ -1,7 +1,7 @@
-/* wakeup.h - other threads ask a process's loop to look at what they left for
- * it. Any thread, from when the loop was made until all are joined. */
-#ifndef PATHS_WAKEUP_H
-#define PATHS_WAKEUP_H
+/* wakeup_internal.h - other threads ask a process's loop to look at what they
+ * left for it. Any thread, from when the loop was made until all are joined. */
+#ifndef PATHS_WAKEUP_INTERNAL_H
+#define PATHS_WAKEUP_INTERNAL_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
