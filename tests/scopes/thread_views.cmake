@@ -74,6 +74,10 @@ if(suites)
   set_target_properties(scopes_planted PROPERTIES
     OUTPUT_NAME scopes_planted RUNTIME_OUTPUT_DIRECTORY
                                ${CMAKE_BINARY_DIR}/tests)
+  add_executable(scopes_awake scopes/planted/awake.c)
+  target_link_libraries(scopes_awake PRIVATE Threads::Threads)
+  set_target_properties(scopes_awake PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                                ${CMAKE_BINARY_DIR}/tests)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_test(NAME scopes/planted
            COMMAND ${NODE}

@@ -3,10 +3,10 @@
 //
 // Whatever imports it is called with EVENTSPACE PLANTED. With
 // EVENTSPACE_PLANTED_KEEP, runs are left in that folder.
-import {execFileSync, spawnSync} from 'child_process';
+import {execFileSync, spawn, spawnSync} from 'child_process';
 import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'fs';
 import {tmpdir} from 'os';
-import {join} from 'path';
+import {dirname, join} from 'path';
 
 const [eventspace, planted] = process.argv.slice(2);
 const keep = process.env.EVENTSPACE_PLANTED_KEEP;
@@ -15,6 +15,12 @@ const offPlan = 0.05, latePlan = 0.1;
 const folder = keep ?? mkdtempSync(join(tmpdir(), 'planted-'));
 if (!keep)
   process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
+
+// Processors do not sleep meanwhile: how long one takes to wake is no matter of
+// what is planted, and some are awake in one run and asleep in the other.
+const awake = spawn(join(dirname(planted), 'scopes_awake'), {stdio: 'ignore'});
+awake.unref();
+process.on('exit', () => awake.kill('SIGKILL'));
 
 export const percent = part => `${(100 * part).toFixed(1)} %`;
 
