@@ -61,7 +61,8 @@ typedef struct eventspace_scheduling {
     uint64_t start, end;         /* ticks of the process, as in trace.h */
     uint64_t runnable, sleeping; /* ticks of these; of `off`
                                     and `sum` */
-    uint64_t operations;         /* of `ended`: how many the thread began */
+    uint64_t operations;         /* of `ended`: how many the thread began; of
+                                    `sum`: how often it yielded in them */
     uint32_t thread;             /* its number */
     uint32_t kind;
     uint32_t preemptions, sleeps; /* how many times `off` or `sum` puts

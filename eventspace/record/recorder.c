@@ -390,6 +390,7 @@ static void off_end(eventspace_recorded_thread *t)
         return;
     sum.kind = EVENTSPACE_THREAD_SUM;
     sum.thread = t->number;
+    sum.operations = t->yields;
     sum.preemptions = (uint32_t)(end.preemptions - t->begin->preemptions);
     sum.sleeps = (uint32_t)(end.sleeps - t->begin->sleeps);
     (void)pastset_write(t->recorder->life, &sum, sizeof(sum), PASTSET_NOWAIT,

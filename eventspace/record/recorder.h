@@ -99,6 +99,8 @@ typedef struct eventspace_recorded_thread {
     uint32_t number;     /* of the thread, in the whole run */
     uint32_t sequence;   /* of its last event, from 1 */
     uint32_t definition; /* where its paths begin */
+    uint64_t yields;     /* times that it let others have the processor; counted
+                            by whoever records */
     pastset_appender *notes;
     char trace[24]; /* what its collectors have as `trace` */
     eventspace_recorder *recorder;

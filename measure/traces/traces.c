@@ -43,6 +43,10 @@ int measure_traces_add(predict_profile *profile, eventspace_run *run,
     err = make_steps(&t, profile->wall_ns);
     if (err)
         goto done;
+    for (uint32_t i = 0; i < t.topology->map->process_count; i++)
+        if (t.processes[i].known && t.processes[i].node != PREDICT_NONE)
+            profile->nodes[t.processes[i].node].waiting =
+                t.processes[i].waiting;
     err = measure__traces_write(&t, profile);
 done:
     measure__traces_close(&t);

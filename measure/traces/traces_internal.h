@@ -78,6 +78,7 @@ typedef struct traces_process {
     bool known; /* it came up */
     int64_t start_ns;
     uint32_t node;                /* of the profile */
+    predict_waiting waiting;      /* of a rank */
     const traces_runner *runners; /* of its place, if these are more than it
                                      has processors; else NULL */
     uint32_t runner_count;

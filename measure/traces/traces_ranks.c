@@ -205,6 +205,9 @@ static void add_thread(ranks *r, uint32_t thread, int64_t wall_ns)
         i += c.count;
     }
     finish(r, &all[count - 1], wall_ns);
+    if (is_main(r->t, all))
+        r->t->processes[all->process].waiting =
+            measure__ranks_waiting(r, thread);
 }
 
 /* --- all of them --- */

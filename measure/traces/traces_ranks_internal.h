@@ -5,6 +5,7 @@
  *     traces_pairs.c        whose message is whose
  *     traces_meetings.c     which calls are of one collective
  *     traces_collectives.c  by what messages a collective is modelled
+ *     traces_waiting.c      what a rank does while it waits
  *     traces_ranks.c        the steps of a thread, from call to call
  *
  * A thread computes between its calls, for as long as it had a processor. What
@@ -131,6 +132,12 @@ int64_t measure__ranks_meet(ranks *r, const ranks_operation *o);
 /* Adds what an operation receives of collectives that were started. */
 size_t measure__ranks_complete(const ranks *r, uint32_t operation,
                                ranks_due *due);
+
+/* --- traces_waiting.c --- */
+
+/* How a thread waits in its calls; as one that sleeps, where its processor time
+ * is not known. */
+predict_waiting measure__ranks_waiting(const ranks *r, uint32_t thread);
 
 /* --- traces_ranks.c --- */
 

@@ -72,7 +72,8 @@ static const struct {
             {"speed", PREDICT_SPEED},       {LATENCY, PREDICT_LATENCY},
             {BANDWIDTH, PREDICT_BANDWIDTH}, {"rate", PREDICT_RATE},
             {"burst", PREDICT_BURST},       {"alone", PREDICT_ALONE},
-            {"busy", PREDICT_BUSY}};
+            {"busy", PREDICT_BUSY},         {"waiting", PREDICT_WAITING},
+            {"session", PREDICT_SESSION}};
 
 /* What KEY tells, and where the value behind it and `equals` begins; 0: it is
  * nothing that we know. */
@@ -88,6 +89,28 @@ static unsigned what_tells(const char *part, char equals, const char **value)
     return 0;
 }
 
+/* One of so many words; its number. */
+static int parse_word(uint32_t *out, const char *text, const char *key,
+                      const char *const *words, uint32_t count)
+{
+    for (*out = 0; *out < count; ++*out)
+        if (strcmp(text, words[*out]) == 0)
+            return 0;
+    return pastset_fail(PASTSET_EINVAL, "%s=%.60s: it is %s, %s%s%s", key, text,
+                        words[0], words[1], count > 2 ? " or " : "",
+                        count > 2 ? words[2] : "");
+}
+
+static int parse_session(bool *is_other, const char *text)
+{
+    static const char *const words[] = {"same", "other"};
+    uint32_t word;
+    int err = parse_word(&word, text, "session", words, 2);
+
+    *is_other = word == 1;
+    return err;
+}
+
 static int set(predict_condition *c, unsigned what, const char *value)
 {
     switch (what) {
@@ -97,6 +120,11 @@ static int set(predict_condition *c, unsigned what, const char *value)
         return predict_scheduler_parse(&c->scheduler, value);
     case PREDICT_SPEED:
         return parse_real(&c->speed, value, "speed");
+    case PREDICT_WAITING:
+        return parse_word(&c->waiting, value, "waiting", predict_waiting_words,
+                          PREDICT_WAITINGS);
+    case PREDICT_SESSION:
+        return parse_session(&c->of_other_session, value);
     case PREDICT_BANDWIDTH:
         return predict_bandwidth_parse(&c->wire.bandwidth, value);
     case PREDICT_LATENCY:
@@ -131,7 +159,8 @@ static int no_part(const char *part, unsigned allowed)
     bool node = allowed & PREDICT_OF_NODES, link = allowed & OF_LINKS;
     return pastset_fail(
         PASTSET_EINVAL, "\"%.60s\" is not a condition%s%s%s%s", part,
-        node ? " of a node: those are load=NUMBER, law=LAW and speed=NUMBER"
+        node ? " of a node: those are load=NUMBER, law=LAW, speed=NUMBER, "
+               "waiting=WAY and session=SESSION"
              : "",
         node && link ? "; nor" : "",
         link ? " of a link: those are latency=TIME, bandwidth=RATE, "

@@ -4,6 +4,11 @@
  *   n0:load=1              one process competes on node n0 (or a load average)
  *   n0:load=1,law=fair     and its scheduler follows that scheduler model
  *   n0:speed=0.5           its processor is half as fast as it was
+ *   n0:load=1,session=other
+ *                          which is of another session, where Linux first
+ *                          divides a processor among sessions (autogroup)
+ *   n0:waiting=yield       while it waits for messages it does that (profile.h:
+ *                          sleep, spin or yield)
  *   *:load=1               all nodes
  *   n0-n1:latency=400us,bandwidth=10mbit
  *                          the link between n0 and n1 has L and B; either may
@@ -42,8 +47,11 @@ enum {
     PREDICT_BURST = 64,
     PREDICT_ALONE = 128,
     PREDICT_BUSY = 256,
+    PREDICT_WAITING = 1024,
+    PREDICT_SESSION = 2048,
     PREDICT_UNNAMED = 512, /* only in `allowed`: of all links, without "*:" */
-    PREDICT_OF_NODES = PREDICT_LOAD | PREDICT_SCHEDULER | PREDICT_SPEED,
+    PREDICT_OF_NODES = PREDICT_LOAD | PREDICT_SCHEDULER | PREDICT_SPEED |
+                       PREDICT_WAITING | PREDICT_SESSION,
     PREDICT_OF_LINKS = PREDICT_BANDWIDTH | PREDICT_LATENCY | PREDICT_RATE |
                        PREDICT_BURST | PREDICT_ALONE,
     PREDICT_OF_PROFILED_LINKS =
@@ -57,6 +65,8 @@ typedef struct predict_condition {
     double load;   /* here and below: 0 when it is not told */
     predict_scheduler scheduler;
     double speed;
+    uint32_t waiting;      /* predict_waiting */
+    bool of_other_session; /* its load is */
     predict_wire wire;
     predict_flow flow;
     double busy;

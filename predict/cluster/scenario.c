@@ -32,6 +32,10 @@ static void change_node(predict_scenario *s, size_t i,
         s->loads[i] = c->load;
     if (c->told & PREDICT_SPEED)
         s->speeds[i] = c->speed;
+    if (c->told & PREDICT_WAITING)
+        s->waiting[i] = c->waiting;
+    if (c->told & PREDICT_SESSION)
+        s->of_other_sessions[i] = c->of_other_session;
     if (c->told & PREDICT_SCHEDULER)
         s->schedulers[i] = c->scheduler;
 }
@@ -130,14 +134,17 @@ static int allocate(predict_scenario *s, size_t nodes, size_t links)
 {
     s->loads = calloc(nodes + 1, sizeof(*s->loads));
     s->schedulers = calloc(nodes + 1, sizeof(*s->schedulers));
+    s->of_other_sessions = calloc(nodes + 1, sizeof(*s->of_other_sessions));
+    s->waiting = calloc(nodes + 1, sizeof(*s->waiting));
     s->speeds = calloc(nodes + 1, sizeof(*s->speeds));
     s->old = calloc(links + 1, sizeof(*s->old));
     s->wires = calloc(links + 1, sizeof(*s->wires));
     s->flows = calloc(links + 1, sizeof(*s->flows));
     s->places = calloc(nodes + 1, sizeof(*s->places));
     s->processors = calloc(nodes + 1, sizeof(*s->processors));
-    if (s->loads && s->schedulers && s->speeds && s->old && s->wires &&
-        s->flows && s->places && s->processors)
+    if (s->loads && s->schedulers && s->of_other_sessions && s->waiting &&
+        s->speeds && s->old && s->wires && s->flows && s->places &&
+        s->processors)
         return 0;
     return pastset_no_memory("for a scenario");
 }
@@ -176,6 +183,7 @@ int predict_scenario_create(predict_scenario **out,
     }
     for (size_t i = 0; i < profile->node_count; i++) {
         s->schedulers[i] = scheduler;
+        s->waiting[i] = profile->nodes[i].waiting;
         s->speeds[i] = 1;
     }
     for (size_t i = 0; i < profile->link_count; i++) {
@@ -195,6 +203,8 @@ void predict_scenario_destroy(predict_scenario *s)
         return;
     free(s->loads);
     free(s->schedulers);
+    free(s->of_other_sessions);
+    free(s->waiting);
     free(s->speeds);
     free(s->old);
     free(s->wires);

@@ -18,6 +18,8 @@ typedef struct predict_scenario {
     const predict_profile *profile;
     double *loads;                 /* by node: processes that compete there */
     predict_scheduler *schedulers; /* by node */
+    bool *of_other_sessions;       /* by node: its load is */
+    uint32_t *waiting;             /* by node: predict_waiting */
     double *speeds;      /* by node: how fast its processor is, 1 as measured */
     predict_wire *old;   /* by link of the profile: as measured */
     predict_wire *wires; /* by link: as it will be */

@@ -103,6 +103,8 @@ static int alone_nodes(predict_answer *answer, const predict__asked *asked,
             continue;
         alone->loads[i] = s->loads[i];
         alone->schedulers[i] = s->schedulers[i];
+        alone->of_other_sessions[i] = s->of_other_sessions[i];
+        alone->waiting[i] = s->waiting[i];
         alone->speeds[i] = s->speeds[i];
         err = alone_term(answer,
                          s->loads[i] > 0 ? "competing processes"

@@ -27,6 +27,9 @@ static int grow(void *items, size_t count, size_t bytes)
 
 #define GROW(items, count) grow(&(items), (count), sizeof(*(items)))
 
+const char *const predict_waiting_words[PREDICT_WAITINGS] = {"sleep", "spin",
+                                                             "yield"};
+
 predict_profile *predict_profile_create(const char *command)
 {
     predict_profile *profile = calloc(1, sizeof(*profile));

@@ -38,9 +38,19 @@ typedef struct predict_place {
     uint32_t processors; /* how many */
 } predict_place;
 
+/* What a thread does while it waits for a message. */
+typedef enum predict_waiting {
+    PREDICT_SLEEPS, /* it needs no processor, and is woken */
+    PREDICT_SPINS,  /* it looks for it all the time */
+    PREDICT_YIELDS, /* the same; but whenever it has found nothing, it lets
+                       others of its session have the processor first */
+    PREDICT_WAITINGS
+} predict_waiting;
+
 typedef struct predict_node {
     char *name;
     uint32_t place;
+    uint32_t waiting;  /* predict_waiting, of its threads */
     uint32_t threads;  /* that used a processor */
     int64_t start_ns;  /* of its first thread */
     int64_t end_ns;    /* of its last */
@@ -129,6 +139,9 @@ typedef struct predict_profile {
                               programs had meanwhile (measure/load/others.h); 0
                               also   in the files of older programs */
 } predict_profile;
+
+/* "sleep", "spin", "yield". */
+extern const char *const predict_waiting_words[PREDICT_WAITINGS];
 
 /* An empty profile. NULL when memory is out. */
 predict_profile *predict_profile_create(const char *command);

@@ -70,6 +70,11 @@ static int check_node(const predict_profile *profile, const predict_node *node)
     if (node->place >= profile->place_count)
         return pastset_fail(PASTSET_EINVAL, "node %s: there is no place %u",
                             node->name, node->place);
+    if (node->waiting >= PREDICT_WAITINGS)
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: its way of waiting has the number %u; "
+                            "there are %d",
+                            node->name, node->waiting, PREDICT_WAITINGS);
     if (!is_time(node->start_ns) || !is_time(node->end_ns) ||
         !is_time(node->probed_ns) || !is_time(node->kernel_ns) ||
         !is_time(node->waited_ns))

@@ -18,6 +18,8 @@ const predict__column predict__columns[PREDICT__COLUMNS] = {
     COLUMN(PLACES, UNSIGNED, predict_place, "place.processors", processors),
     COLUMN(NODES, TEXT, predict_node, "node.name", name),
     COLUMN(NODES, UNSIGNED, predict_node, "node.place", place),
+    {"node.waiting", PREDICT__NODES, PREDICT__UNSIGNED,
+     offsetof(predict_node, waiting), sizeof(uint32_t), true},
     COLUMN(NODES, UNSIGNED, predict_node, "node.threads", threads),
     COLUMN(NODES, UNSIGNED, predict_node, "node.start_ns", start_ns),
     COLUMN(NODES, UNSIGNED, predict_node, "node.end_ns", end_ns),

@@ -27,6 +27,7 @@ typedef struct node_state {
     double now;
     double end;
     double served; /* when the last one who only serves was done */
+    predict_waiting waiting;
     uint32_t computing;
     uint32_t serving; /* who only serve, among these */
 } node_state;
@@ -127,6 +128,31 @@ static int send(replay_state *r, uint32_t index)
                                      (uint32_t)(-2.0 - before));
 }
 
+/* Those who serve, and are called for a message, sleep. */
+static predict_waiting waiting_of(const replay_state *r, uint32_t index)
+{
+    const predict_actor *actor = &r->profile->actors[index];
+
+    return predict__replay_serves(r->profile, actor)
+               ? PREDICT_SLEEPS
+               : r->nodes[actor->node].waiting;
+}
+
+/* The actor begins to look for a message, or has found it (-1). */
+static void poll(replay_state *r, uint32_t index, int more)
+{
+    uint32_t place = r->scenario->places[r->profile->actors[index].node];
+    replay_place *its = &r->processors.places[place];
+
+    if (waiting_of(r, index) == PREDICT_SLEEPS)
+        return;
+    if (!its->eevdf && waiting_of(r, index) == PREDICT_SPINS)
+        predict__replay_place_spin(its, r->now, more);
+    else if (its->eevdf && more > 0)
+        predict__replay_eevdf_poll(its->eevdf, r->now, r->threads[index]);
+    predict__replay_processors_settle(&r->processors, place);
+}
+
 /* Whether the actor may go on at once; if not, it will be called. */
 static bool receive(replay_state *r, uint32_t index, uint32_t message, int *err)
 {
@@ -150,6 +176,20 @@ static void end(replay_state *r, uint32_t index)
     r->wall = r->now;
 }
 
+/* Of one who looks for messages: in a call, where it uses the processor, even
+ * if it is not known for what; or so short that others took the processor. */
+#define SHORT_NS 50000
+
+static bool is_busy(const replay_state *r, uint32_t index,
+                    const predict_step *step, bool is_first)
+{
+    return step->kind == PREDICT_COMPUTE ||
+           (waiting_of(r, index) != PREDICT_SLEEPS &&
+            (step->ns < SHORT_NS ||
+             (!is_first && (step[-1].kind == PREDICT_SEND ||
+                            step[-1].kind == PREDICT_RECEIVE))));
+}
+
 /* An actor's steps up to the next one that takes time. `left` of its credit. */
 static int go_on(replay_state *r, uint32_t index, double left)
 {
@@ -163,10 +203,12 @@ static int go_on(replay_state *r, uint32_t index, double left)
         if (step->kind == PREDICT_SEND)
             err = send(r, step->message);
         else if (step->kind == PREDICT_RECEIVE) {
-            if (!receive(r, index, step->message, &err))
+            if (!receive(r, index, step->message, &err)) {
+                poll(r, index, 1);
                 return err;
+            }
         } else if (step->ns > 0) {
-            if (step->kind == PREDICT_COMPUTE)
+            if (is_busy(r, index, step, step == steps))
                 return compute(r, index, (double)step->ns, left);
             return predict__replay_heap_push(
                 &r->moments, r->now + (double)step->ns, 0, index);
@@ -197,12 +239,29 @@ static int next_computed(replay_state *r, uint32_t index)
     return err;
 }
 
+/* It has waited for a message, and not only slept. */
+static bool has_waited(const replay_state *r, uint32_t index)
+{
+    size_t step = r->actors[index].step;
+
+    return step > 0 &&
+           r->profile->steps[r->profile->actors[index].step + step - 1].kind ==
+               PREDICT_RECEIVE;
+}
+
+/* Who looks for a message has to run to find it. */
+#define LOOK_NS 1.0
+
 static int next_moment(replay_state *r)
 {
     replay_entry entry = predict__replay_heap_pop(&r->moments);
+    uint32_t index = entry.actor;
 
     r->now = entry.key;
-    return go_on(r, entry.actor, 0);
+    if (waiting_of(r, index) == PREDICT_SLEEPS || !has_waited(r, index))
+        return go_on(r, index, 0);
+    poll(r, index, -1);
+    return compute(r, index, LOOK_NS, 0);
 }
 
 /* Beyond it, adding a tick of a scheduler to a time would not change it. */
@@ -268,6 +327,11 @@ static int check_node(const predict_scenario *scenario, size_t i)
                             "a slice of %g s",
                             name, scenario->schedulers[i].credit_s,
                             scenario->schedulers[i].slice_s);
+    if (scenario->waiting[i] >= PREDICT_WAITINGS)
+        return pastset_fail(PASTSET_EINVAL,
+                            "node %s: there is no way of waiting with the "
+                            "number %u",
+                            name, scenario->waiting[i]);
     if (scenario->places[i] >= scenario->profile->node_count ||
         scenario->processors[scenario->places[i]] == 0)
         return pastset_fail(PASTSET_EINVAL,
@@ -294,6 +358,7 @@ static int set_nodes(replay_state *r)
             .place = place,
             .slowness = 1 / s->speeds[i],
             .credit = s->schedulers[i].credit_s * 1e9,
+            .waiting = (predict_waiting)s->waiting[i],
         };
     }
     return err;

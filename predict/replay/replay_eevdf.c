@@ -13,6 +13,10 @@
  *               and at ticks, all 4 ms, if its slice is used up. So one that
  *               wakes up and is not chosen waits for the next tick, even if
  *               what it needs is very short.
+ *   Polling     Who looks for a message all the time runs on without getting
+ *               anywhere. If it yields whenever there is none, it gives up what
+ *               is left of its slice: v becomes the deadline, and that one
+ *               slice later (from 6.18 on).
  *   Sleeping    Who blocks takes its lag, V - v, along, be it ahead or behind,
  *               but not more than two slices or a tick; and has as much when it
  *               comes back, however long that takes.
@@ -26,7 +30,8 @@
  *
  * These are the rules of kernel/sched/fair.c (6.12 to 6.18, as it is set by
  * default, 250 ticks per second), as far as they matter for threads of one
- * weight. What is left out: several processors and moves among them, groups,
+ * weight; and, where the load is of another session, by the weights of the two.
+ * What is left out: several processors and moves among them, groups in groups,
  * priorities, the time that a change of threads takes.
  *
  * While no thread is ready nothing is due: ticks are made up for when one
@@ -51,6 +56,8 @@ typedef struct entity {
     replay_heap actors; /* of a thread, first come, first served */
     double need;        /* of the first of them */
     bool ready;         /* a thread that has not blocked yet */
+    bool polls;         /* and waits by looking */
+    predict_waiting waiting;
 } entity;
 
 struct replay_eevdf {
@@ -59,7 +66,7 @@ struct replay_eevdf {
     uint32_t count;
     uint32_t *queue; /* those who are ready, and the load */
     uint32_t queued;
-    uint32_t ready;   /* threads among these */
+    uint32_t busy;    /* threads among these that do not poll */
     uint32_t running; /* entity */
     double now, next_tick;
 };
@@ -179,13 +186,35 @@ static uint32_t choose(const replay_eevdf *q)
     return best;
 }
 
-static void switch_over(replay_eevdf *q)
+static void let_run(replay_eevdf *q, uint32_t next)
 {
-    uint32_t next = choose(q);
-
     if (next != q->running && next != PREDICT_NONE)
         q->entities[next].parity = q->entities[next].deadline;
     q->running = next;
+}
+
+/* Who is behind by so many slices has to yield more than once. */
+#define MOST_YIELDS 4
+
+/* Whoever runs and finds nothing lets others go first, until there is one who
+ * has something to do, or all have yielded. */
+static void yield_on(replay_eevdf *q)
+{
+    for (uint32_t i = MOST_YIELDS; i < MOST_YIELDS * q->queued; i++) {
+        entity *e = &q->entities[q->running];
+        if (!e->polls || e->waiting != PREDICT_YIELDS)
+            return;
+        e->v = fmax(e->v, e->deadline);
+        renew(q, e);
+        let_run(q, choose(q));
+    }
+}
+
+static void switch_over(replay_eevdf *q)
+{
+    let_run(q, choose(q));
+    if (q->running != PREDICT_NONE)
+        yield_on(q);
 }
 
 /* --- what happens --- */
@@ -198,7 +227,7 @@ static void tick(replay_eevdf *q)
         switch_over(q);
 }
 
-/* The load alone, or nobody, since the last thread blocked. */
+/* The load, those who poll, or nobody, since the last thread blocked. */
 static void make_up(replay_eevdf *q, double now)
 {
     double ticks =
@@ -217,32 +246,59 @@ static void block(replay_eevdf *q)
     entity *e = &q->entities[q->running];
 
     e->ready = false;
-    q->ready--;
+    q->busy--;
     e->lag = lag_of(q, e);
     take_out(q, q->running);
     q->running = PREDICT_NONE;
     switch_over(q);
 }
 
+static void catch_up(replay_eevdf *q, double now)
+{
+    if (q->busy == 0)
+        make_up(q, now);
+    run_on(q, now);
+}
+
+static void wake(replay_eevdf *q, uint32_t thread)
+{
+    bool others = has_had_its_slice(q);
+
+    q->entities[thread].ready = true;
+    put_in(q, thread);
+    if (others || choose(q) == thread)
+        switch_over(q);
+}
+
+void predict__replay_eevdf_poll(replay_eevdf *q, double now, uint32_t thread)
+{
+    entity *e = &q->entities[thread];
+
+    if (e->waiting == PREDICT_SLEEPS || e->polls || e->actors.count > 0)
+        return;
+    catch_up(q, now);
+    e->polls = true;
+    if (!e->ready) {
+        wake(q, thread);
+        return;
+    }
+    q->busy--;
+    if (q->running == thread)
+        yield_on(q);
+}
+
 int predict__replay_eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
                                 uint32_t actor, double need)
 {
     entity *e = &q->entities[thread];
-    bool others;
 
-    if (q->ready == 0)
-        make_up(q, now);
-    run_on(q, now);
+    catch_up(q, now);
     if (e->actors.count == 0)
         e->need = need;
-    if (!e->ready) {
-        others = has_had_its_slice(q);
-        e->ready = true;
-        q->ready++;
-        put_in(q, thread);
-        if (others || choose(q) == thread)
-            switch_over(q);
-    }
+    q->busy += !e->ready || e->polls;
+    e->polls = false;
+    if (!e->ready)
+        wake(q, thread);
     return predict__replay_heap_push(&e->actors, 0, need, actor);
 }
 
@@ -251,10 +307,10 @@ double predict__replay_eevdf_next(const replay_eevdf *q)
     const entity *e;
     double done;
 
-    if (q->ready == 0)
+    if (q->busy == 0)
         return INFINITY;
     e = &q->entities[q->running];
-    if (!e->ready) /* it is of the load */
+    if (!e->ready || e->polls) /* it is of the load, or nobody waits for it */
         return q->next_tick;
     /* Without an actor it blocks, once all else of this moment is done. */
     done = e->actors.count > 0 ? q->now + fmax(0, e->need) : q->now;
@@ -283,6 +339,13 @@ uint32_t predict__replay_eevdf_end(replay_eevdf *q)
 }
 
 /* --- begin and end --- */
+
+void predict__replay_eevdf_set(replay_eevdf *q, uint32_t thread,
+                               predict_waiting waiting, double weight)
+{
+    q->entities[thread].waiting = waiting;
+    q->entities[thread].weight = weight;
+}
 
 static void add_load(replay_eevdf *q, double load, uint32_t threads)
 {

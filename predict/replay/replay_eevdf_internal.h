@@ -8,6 +8,9 @@
  * not both at the same late time, so that messages leave in the order in which
  * they did.
  *
+ * A thread that waits by looking for what it waits for (polling) stays among
+ * those that are ready. It finds it as soon as it runs.
+ *
  * Threads that compute are numbered from 0. Several actors of one thread are
  * served one after another, in the order in which they begin. Times are in
  * nanoseconds and never go back.
@@ -19,12 +22,18 @@
 
 #include <stdint.h>
 
+#include "predict/profile/profile.h"
+
 typedef struct replay_eevdf replay_eevdf;
 
 /* `load` processes that are always busy (or 0); of a broken number the last one
  * has less weight. Errors: PASTSET_ENOMEM. */
 int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
                                  uint32_t threads);
+/* Before it computes: how a thread waits, and its weight; at first it sleeps,
+ * and has 1, as each of the load. */
+void predict__replay_eevdf_set(replay_eevdf *q, uint32_t thread,
+                               predict_waiting waiting, double weight);
 /* NULL is allowed. */
 void predict__replay_eevdf_destroy(replay_eevdf *q);
 
@@ -32,6 +41,9 @@ void predict__replay_eevdf_destroy(replay_eevdf *q);
  * not be later than predict__replay_eevdf_next. Errors: PASTSET_ENOMEM. */
 int predict__replay_eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
                                 uint32_t actor, double need);
+/* A thread that does not sleep while it waits begins to wait, from `now` on,
+ * until an actor of it begins. */
+void predict__replay_eevdf_poll(replay_eevdf *q, double now, uint32_t thread);
 /* When something is due; INFINITY: while nobody begins, nothing. */
 double predict__replay_eevdf_next(const replay_eevdf *q);
 /* What was due: gives the actor who is done, or PREDICT_NONE. */

@@ -52,6 +52,7 @@ void predict__replay_heap_fini(replay_heap *heap);
 typedef struct replay_place {
     double processors;
     double load;
+    double spinning; /* actors who look for a message all the time */
     struct replay_eevdf
         *eevdf;       /* shares it instead (replay_eevdf_internal.h), or NULL */
     replay_heap fair; /* actors who compute, by `fair_served` at their end */
@@ -78,6 +79,8 @@ void predict__replay_processors_fini(replay_processors *all);
  * served before others for `credit` of them. Errors: PASTSET_ENOMEM. */
 int predict__replay_place_begin(replay_place *place, double now, uint32_t actor,
                                 double need, double credit);
+/* From `now` on so many more actors, or fewer, spin. */
+void predict__replay_place_spin(replay_place *place, double now, int more);
 /* What was due at `next`: gives the actor who is done, and what is left of its
  * credit; or PREDICT_NONE, when only a credit was used up.
  * Errors (`err`): PASTSET_ENOMEM. */

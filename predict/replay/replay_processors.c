@@ -79,6 +79,12 @@ int predict__replay_place_begin(replay_place *place, double now, uint32_t actor,
                                      credit - need, actor);
 }
 
+void predict__replay_place_spin(replay_place *place, double now, int more)
+{
+    advance(place, now);
+    place->spinning += more;
+}
+
 /* When the first entry of a heap is due. */
 static double due(const replay_heap *heap, double served, double rate,
                   double now)
@@ -121,7 +127,7 @@ uint32_t predict__replay_place_end(replay_place *place, double *credit,
 static void rates(replay_place *place)
 {
     double first = (double)place->first.count;
-    double all = (double)place->fair.count + place->load;
+    double all = (double)place->fair.count + place->spinning + place->load;
     double left = place->processors - first;
 
     place->first_rate = left >= 0 ? 1 : place->processors / first;

@@ -112,6 +112,7 @@ static int add(reading *r, const eventspace_scheduling *tuple)
         return 0;
     case EVENTSPACE_THREAD_SUM:
         life->is_summed = true;
+        life->yields = tuple->operations;
         if (!off_of(&life->sum, r, tuple))
             life->sum = (scopes_off){0};
         return 0;

@@ -35,6 +35,7 @@ typedef struct scopes_thread_life {
     bool is_summed;         /* there are no `offs`, but how long it was off in
                                all: */
     scopes_off sum;         /* not known while `end_ns` is 0 */
+    uint64_t yields;        /* in its operations, with the sum */
     const scopes_off *offs; /* by time; they do not overlap */
     size_t off_count;
 } scopes_thread_life;

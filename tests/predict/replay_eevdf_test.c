@@ -243,6 +243,105 @@ Test(replay_eevdf, several_processors_and_other_laws_are_a_fluid)
     within(wall(PREDICT_SCHEDULER_EEVDF, 3), fair, 1e-12);
 }
 
+/* --- how it waits --- */
+
+/* A thread on n0 computes for 1 ms from 4 ms on, when the load has had its
+ * slice, then waits for a message that n1 sends at `sent_us`, and computes for
+ * another 1 ms. */
+static double waits_until(predict_waiting waiting, int64_t sent_us)
+{
+    uint32_t message;
+
+    predict_profile_destroy(profile);
+    profile = made_profile(2);
+    message = made_message(profile, 1, 0, 1);
+    made_actor(profile, 0, 1 * MS);
+    made_compute(profile, 1 * MS);
+    made_receive(profile, message);
+    made_compute(profile, 1 * MS);
+    made_actor(profile, 1, sent_us * US);
+    made_send(profile, message);
+    check_status(predict_profile_check(profile), 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
+        0);
+    scenario->loads[0] = 1;
+    scenario->waiting[0] = waiting;
+    run();
+    predict_scenario_destroy(scenario);
+    scenario = NULL;
+    return replay->wall_s;
+}
+
+/* Who sleeps is woken, and is served at once, as it is behind. Who spins has
+ * the processor until 8 ms, and again from 12 on. Who yields has let the load
+ * have it at 5 ms: until 8, and if there is nothing then, until 12. */
+Test(replay_eevdf, how_it_waits_says_when_it_finds_its_message)
+{
+    static const struct {
+        predict_waiting waiting;
+        int64_t sent_us;
+        double ends_s;
+    } cases[] = {
+        {PREDICT_SLEEPS, 6000, 0.007},   {PREDICT_SPINS, 6000, 0.007},
+        {PREDICT_YIELDS, 6000, 0.009},   {PREDICT_SPINS, 9000, 0.013},
+        {PREDICT_YIELDS, 9000, 0.013},   {PREDICT_YIELDS, 7999, 0.009},
+        {PREDICT_SPINS, 7999, 0.012999},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+        within(waits_until(cases[i].waiting, cases[i].sent_us), cases[i].ends_s,
+               1e-8);
+}
+
+/* Of a session that uses two processors, either has a half of its weight: of
+ * three parts, the load has two. Of one that uses one, one of two. */
+Test(replay_eevdf, a_load_of_another_session_has_the_weight_of_a_session)
+{
+    for (size_t nodes = 1; nodes <= 2; nodes++) {
+        predict_profile_destroy(profile);
+        profile = made_profile(nodes);
+        for (uint32_t i = 0; i < nodes; i++) {
+            made_actor(profile, i, 0);
+            made_compute(profile, 300 * MS);
+        }
+        check_status(predict_profile_check(profile), 0);
+        check_status(predict_scenario_create(&scenario, profile,
+                                             PREDICT_SCHEDULER_EEVDF),
+                     0);
+        scenario->loads[0] = 1;
+        scenario->of_other_sessions[0] = true;
+        run();
+        within(replay->wall_s, nodes == 1 ? 0.6 : 0.9, 2 * TICK_S);
+        predict_scenario_destroy(scenario);
+        scenario = NULL;
+    }
+}
+
+/* Nobody sends: it looks for ever, and that is told, not tried. */
+Test(replay_eevdf, who_looks_for_what_never_comes_is_stuck)
+{
+    uint32_t message;
+
+    profile = made_profile(2);
+    message = made_message(profile, 1, 0, 1);
+    made_actor(profile, 0, 0);
+    made_compute(profile, 1 * MS);
+    made_receive(profile, message);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
+        0);
+    for (uint32_t i = 0; i < PREDICT_WAITINGS; i++) {
+        scenario->waiting[0] = i;
+        scenario->loads[0] = i % 2;
+        run();
+        cr_expect_eq(replay->stuck, 1);
+    }
+    scenario->waiting[0] = PREDICT_WAITINGS;
+    check_status(predict_replay_run(&replay, scenario), PASTSET_EINVAL);
+    check_error("n0");
+}
+
 Test(replay_eevdf, the_law_has_a_name_and_a_slice)
 {
     static const char *const wrong[] = {"eevdf:", "eevdf:0ms", "eevdf:3",

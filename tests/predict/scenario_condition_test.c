@@ -31,7 +31,10 @@ Test(condition, tells_what_was_said_and_what_was_not)
         {"n0:load=0", PREDICT_LOAD},
         {"n0:law=fair", PREDICT_SCHEDULER},
         {"n0:speed=1", PREDICT_SPEED},
-        {"n0:speed=1,load=0,law=credit", PREDICT_OF_NODES},
+        {"n0:waiting=sleep", PREDICT_WAITING},
+        {"n0:session=same", PREDICT_SESSION},
+        {"n0:speed=1,load=0,law=credit,waiting=spin,session=other",
+         PREDICT_OF_NODES},
         {"n0-n1:bandwidth=1mbit", PREDICT_BANDWIDTH},
         {"n0-n1:latency=0", PREDICT_LATENCY},
         {"n0-n1:latency=0us", PREDICT_LATENCY},
@@ -48,6 +51,27 @@ Test(condition, tells_what_was_said_and_what_was_not)
                      c.told);
         cr_expect(!c.all);
     }
+}
+
+Test(condition, of_a_node_has_how_it_waits_and_whose_its_load_is)
+{
+    static const char *const words[] = {"sleep", "spin", "yield"};
+    char text[32];
+
+    for (uint32_t i = 0; i < PREDICT_WAITINGS; i++) {
+        snprintf(text, sizeof(text), "n1:waiting=%s", words[i]);
+        check_status(parse(text), 0);
+        cr_expect_eq(c.waiting, i);
+    }
+    check_status(parse("n1:load=1,session=other"), 0);
+    cr_expect(c.of_other_session);
+    check_status(parse("n1:load=1,session=same"), 0);
+    cr_expect(!c.of_other_session);
+    check_status(parse("n1:waiting=spins"), PASTSET_EINVAL);
+    check_error("waiting=spins");
+    check_error("sleep, spin or yield");
+    check_status(parse("n1:session="), PASTSET_EINVAL);
+    check_error("same, other");
 }
 
 Test(condition, of_a_node_has_load_law_and_speed)

@@ -34,6 +34,7 @@ static const scopes_column node_columns[] = {
     {"kernel_ns", "kernel ms", SCOPES_TIME_NS},
     {"waited_ns", "waited ms", SCOPES_TIME_NS},
     {"threads", "threads", SCOPES_COUNT},
+    {"waiting", "waits by", SCOPES_TEXT},
     {"place", "processors", SCOPES_TEXT},
 };
 
@@ -59,6 +60,9 @@ static void put_node(scopes_table *table, const predict_profile *profile,
     scopes_table_integer(table, node->kernel_ns);
     scopes_table_integer(table, node->waited_ns);
     scopes_table_integer(table, node->threads);
+    scopes_table_text(table, node->waiting == PREDICT_SLEEPS
+                                 ? ""
+                                 : predict_waiting_words[node->waiting]);
     scopes_table_text(table, profile->places[node->place].name);
 }
 

@@ -1,14 +1,18 @@
 /* kernels.c - what parts of real programs take, in nanoseconds a step:
- * `kernels NAME`, by two ranks or more.
+ * `kernels NAME [BLOCKS]`, by two ranks or more.
  *
- *   stencil   a Jacobi sweep over the rows of a rank, their edges exchanged
- * with the neighbors before, and the largest change of all every 8th cg a step
- * of conjugate gradients for the 5-point Laplacian, without a matrix: an
- * exchange of edges and two dot products alltoall  the transposition of a
- * matrix, of which each rank has rows workers   rank 0 gives out pieces of
- * work, to whoever asks
+ *   stencil    a Jacobi sweep over the rows of a rank, their edges exchanged
+ *              with the neighbors before, and the largest change of all every
+ *              8th
+ *   cg         a step of conjugate gradients for the 5-point Laplacian, without
+ *              a matrix: an exchange of edges and two dot products
+ *   alltoall   the transposition of a matrix, of which each rank has rows
+ *   wavefront  a table of which each cell needs those above and to the left:
+ *              rows by rank, columns in pieces that ranks pass on
+ *   workers    rank 0 gives out pieces of work, to whoever asks
  *
- * Each checks what it computes. The median of blocks is printed by rank 0. */
+ * Each checks what it computes. The median of blocks (25, or as many as are
+ * asked for) is printed by rank 0. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -16,6 +20,7 @@
 #include <string.h>
 
 #define BLOCKS 25
+#define MOST_BLOCKS 1000
 #define SIDE 256 /* of what is computed with; a multiple of the ranks */
 
 static int rank, ranks, rows;
@@ -273,6 +278,46 @@ static void workers(void)
     MPI_Barrier(MPI_COMM_WORLD); /* nobody asks for the next step's work yet */
 }
 
+/* --- wavefront --- */
+
+#define PIECE 32 /* columns; SIDE is a multiple */
+
+static double *table;
+
+static void wavefront_begin(void)
+{
+    table = grid_make();
+}
+
+/* A cell is one more than the larger of the two that it needs; outside of the
+ * table is 0. So that of row i and column k, from 0, is i + k + 1. */
+static void cells(int from)
+{
+    for (int i = 1; i <= rows; i++) {
+        const double *above = row_of(table, i - 1);
+        double *row = row_of(table, i);
+        for (int k = from; k < from + PIECE; k++) {
+            double left = k > 0 ? row[k - 1] : 0;
+            row[k] = 1 + (left > above[k] ? left : above[k]);
+        }
+    }
+}
+
+static void wavefront(void)
+{
+    for (int from = 0; from < SIDE; from += PIECE) {
+        if (rank > 0)
+            MPI_Recv(row_of(table, 0) + from, PIECE, MPI_DOUBLE, rank - 1, 6,
+                     MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        cells(from);
+        if (rank + 1 < ranks)
+            MPI_Send(row_of(table, rows) + from, PIECE, MPI_DOUBLE, rank + 1, 6,
+                     MPI_COMM_WORLD);
+    }
+    check(row_of(table, rows)[SIDE - 1] == (rank + 1) * rows + SIDE - 1,
+          "the last cell is wrong");
+}
+
 static void nothing(void)
 {
 }
@@ -287,6 +332,7 @@ static const struct {
 } kernels[] = {{"stencil", stencil_begin, stencil, 400},
                {"cg", cg_begin, cg, 200},
                {"alltoall", alltoall_begin, alltoall, 150},
+               {"wavefront", wavefront_begin, wavefront, 100},
                {"workers", nothing, workers, 30}};
 
 static int ascending(const void *a, const void *b)
@@ -296,11 +342,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void measure(void (*step)(void), int steps)
+static void measure(void (*step)(void), int steps, int count)
 {
-    double blocks[BLOCKS];
+    static double blocks[MOST_BLOCKS];
 
-    for (int i = -2; i < BLOCKS; i++) { /* two to warm up */
+    for (int i = -2; i < count; i++) { /* two to warm up */
         double start;
         MPI_Barrier(MPI_COMM_WORLD);
         start = MPI_Wtime();
@@ -309,13 +355,15 @@ static void measure(void (*step)(void), int steps)
         if (i >= 0)
             blocks[i] = (MPI_Wtime() - start) * 1e9 / steps;
     }
-    qsort(blocks, BLOCKS, sizeof(*blocks), ascending);
+    qsort(blocks, (size_t)count, sizeof(*blocks), ascending);
     if (rank == 0)
-        printf("%.1f\n", blocks[BLOCKS / 2]);
+        printf("%.1f\n", blocks[count / 2]);
 }
 
 int main(int argc, char **argv)
 {
+    int blocks = argc > 2 ? atoi(argv[2]) : BLOCKS;
+
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -325,7 +373,8 @@ int main(int argc, char **argv)
         if (argc < 2 || strcmp(argv[1], kernels[k].name) != 0)
             continue;
         kernels[k].begin();
-        measure(kernels[k].step, kernels[k].steps);
+        check(blocks > 0 && blocks <= MOST_BLOCKS, "not so many blocks");
+        measure(kernels[k].step, kernels[k].steps, blocks);
     }
     MPI_Finalize();
     return 0;

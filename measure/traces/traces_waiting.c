@@ -1,0 +1,46 @@
+/* traces_waiting.c - what ranks do while they wait in calls of MPI: whether
+ * they had a processor in them says so, and how often they yielded it. */
+#include "measure/traces/traces_ranks_internal.h"
+
+/* One that yields does so at least as often, while it waits. */
+#define YIELD_NS 1000000
+
+/* Time in the calls of a thread, and the processor time that it had in them. */
+static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
+                     int64_t *cpu_ns)
+{
+    int64_t done_ns = INT64_MIN;
+
+    *all_ns = *cpu_ns = 0;
+    for (size_t i = r->threads[thread]; i < r->threads[thread + 1]; i++) {
+        const ranks_operation *o = &r->operations[i];
+        int64_t from_ns = o->start_ns > done_ns ? o->start_ns : done_ns;
+        if (o->end_ns <= from_ns)
+            continue;
+        *all_ns += o->end_ns - from_ns;
+        *cpu_ns +=
+            measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
+        done_ns = o->end_ns;
+    }
+}
+
+static uint64_t yields_of(const ranks *r, uint32_t thread)
+{
+    const scopes_scheduling *known = r->t->snapshot->scheduling;
+
+    return known && thread < known->thread_count ? known->threads[thread].yields
+                                                 : 0;
+}
+
+predict_waiting measure__ranks_waiting(const ranks *r, uint32_t thread)
+{
+    int64_t all_ns, cpu_ns;
+
+    if (!r->t->times.cpu)
+        return PREDICT_SLEEPS;
+    in_calls(r, thread, &all_ns, &cpu_ns);
+    if (cpu_ns <= all_ns / 2)
+        return PREDICT_SLEEPS;
+    return yields_of(r, thread) > (uint64_t)(cpu_ns / YIELD_NS) ? PREDICT_YIELDS
+                                                                : PREDICT_SPINS;
+}
