@@ -41,7 +41,7 @@ typedef struct measure_thread {
 } measure_thread;
 
 typedef struct measure_process {
-    pid_t pid, parent;
+    pid_t pid, parent, session;
     char name[16];  /* comm */
     char label[64]; /* what it is called in the profile: $EVENTSPACE_PROCESS of
                        its environment, "rank3" of an MPI's, else

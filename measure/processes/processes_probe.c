@@ -24,13 +24,13 @@
 
 typedef struct stat_line {
     char state;
-    pid_t parent;
+    pid_t parent, session;
     long threads;
     int64_t cpu_ns;
 } stat_line;
 
-/* "pid (comm) S ppid ..."; the name may have blanks and brackets. utime and
- * stime are the fields 14 and 15, num_threads is 20. */
+/* "pid (comm) S ppid pgrp session ..."; the name may have blanks and brackets.
+ * utime and stime are the fields 14 and 15, num_threads is 20. */
 static bool parse_stat(stat_line *out, char *text)
 {
     char *at = strrchr(text, ')');
@@ -39,9 +39,10 @@ static bool parse_stat(stat_line *out, char *text)
     *out = (stat_line){.state = '\0'};
     if (!at ||
         sscanf(at + 1,
-               " %c %d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d "
+               " %c %d %*d %d %*d %*d %*u %*u %*u %*u %*u %lu %lu %*d %*d "
                "%*d %*d %ld",
-               &out->state, &out->parent, &user, &system, &out->threads) != 5)
+               &out->state, &out->parent, &out->session, &user, &system,
+               &out->threads) != 6)
         return false;
     out->cpu_ns = (int64_t)(user + system) * (1000000000 / ticks);
     return true;
@@ -132,6 +133,8 @@ static void look_at_process(measure_watch *w, size_t i, int64_t now)
     }
     if (line.parent > 0) /* 0: it goes just now */
         w->result.processes[i].parent = line.parent;
+    if (line.session > 0)
+        w->result.processes[i].session = line.session;
     p->stat_ns = line.cpu_ns;
     p->last_ns = now;
     if ((line.state == 'Z' || line.state == 'X') && line.threads <= 1) {

@@ -186,8 +186,7 @@ static int add_threads(measure__making *m, uint32_t group, uint32_t number)
     return err;
 }
 
-/* Where its busiest process might run. */
-static int64_t place_of(measure__making *m, uint32_t group)
+static const measure_process *busiest(const measure__making *m, uint32_t group)
 {
     const measure_process *best = NULL;
     for (size_t i = 0; i < m->seen->process_count; i++) {
@@ -195,6 +194,12 @@ static int64_t place_of(measure__making *m, uint32_t group)
         if (m->group_of[i] == group && (!best || p->cpu_ns > best->cpu_ns))
             best = p;
     }
+    return best;
+}
+
+/* Where its busiest process might run. */
+static int64_t place_of(measure__making *m, const measure_process *best)
+{
     const char *name = best && *best->processors ? best->processors : "?";
     for (size_t i = 0; i < m->profile->place_count; i++)
         if (strcmp(m->profile->places[i].name, name) == 0)
@@ -207,7 +212,8 @@ static int64_t place_of(measure__making *m, uint32_t group)
 static int add_node(measure__making *m, uint32_t group)
 {
     measure__group *g = &m->groups[group];
-    int64_t place = place_of(m, group), node;
+    const measure_process *best = busiest(m, group);
+    int64_t place = place_of(m, best), node;
     if (place < 0)
         return (int)place;
     node = predict_profile_add_node(m->profile, g->label, (uint32_t)place);
@@ -215,6 +221,7 @@ static int add_node(measure__making *m, uint32_t group)
         return (int)node;
     g->node = (uint32_t)node;
     m->profile->nodes[node].kernel_ns = g->cpu_ns;
+    m->profile->nodes[node].session = best ? (uint32_t)best->session : 0;
     return add_threads(m, group, g->node);
 }
 

@@ -5,6 +5,13 @@
 /* One that yields does so at least as often, while it waits. */
 #define YIELD_NS 1000000
 
+/* Where ranks find each other they sleep, as they wait for the launcher. */
+static bool is_outside(const ranks *r, const ranks_operation *o)
+{
+    return measure__ranks_is_like(r, o, "MPI_Init") ||
+           measure__ranks_is_call(r, o, "MPI_Finalize");
+}
+
 /* Time in the calls of a thread, and the processor time that it had in them. */
 static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
                      int64_t *cpu_ns)
@@ -15,7 +22,7 @@ static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
     for (size_t i = r->threads[thread]; i < r->threads[thread + 1]; i++) {
         const ranks_operation *o = &r->operations[i];
         int64_t from_ns = o->start_ns > done_ns ? o->start_ns : done_ns;
-        if (o->end_ns <= from_ns)
+        if (o->end_ns <= from_ns || is_outside(r, o))
             continue;
         *all_ns += o->end_ns - from_ns;
         *cpu_ns +=

@@ -149,6 +149,20 @@ static int allocate(predict_scenario *s, size_t nodes, size_t links)
     return pastset_no_memory("for a scenario");
 }
 
+/* Where each node is a session of its own (as ranks of MPICH are), no other
+ * process is of the same one. */
+static bool are_apart(const predict_profile *profile)
+{
+    for (size_t i = 0; i < profile->node_count; i++) {
+        if (profile->nodes[i].session == 0)
+            return false;
+        for (size_t n = 0; n < i; n++)
+            if (profile->nodes[n].session == profile->nodes[i].session)
+                return false;
+    }
+    return profile->node_count > 1;
+}
+
 /* There may be more places in a profile than nodes, of which some are not
  * used; here a place has the number of its first node. */
 static void fill_places(predict_scenario *s)
@@ -171,6 +185,7 @@ int predict_scenario_create(predict_scenario **out,
                             predict_scheduler scheduler)
 {
     predict_scenario *s = calloc(1, sizeof(*s));
+    bool apart = are_apart(profile);
     int err;
     *out = NULL;
     if (!s)
@@ -184,6 +199,7 @@ int predict_scenario_create(predict_scenario **out,
     for (size_t i = 0; i < profile->node_count; i++) {
         s->schedulers[i] = scheduler;
         s->waiting[i] = profile->nodes[i].waiting;
+        s->of_other_sessions[i] = apart;
         s->speeds[i] = 1;
     }
     for (size_t i = 0; i < profile->link_count; i++) {

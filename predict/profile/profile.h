@@ -50,7 +50,8 @@ typedef enum predict_waiting {
 typedef struct predict_node {
     char *name;
     uint32_t place;
-    uint32_t waiting;  /* predict_waiting, of its threads */
+    uint32_t waiting; /* predict_waiting, of its threads */
+    uint32_t session; /* those of one number are of one session; 0: not known */
     uint32_t threads;  /* that used a processor */
     int64_t start_ns;  /* of its first thread */
     int64_t end_ns;    /* of its last */

@@ -77,7 +77,7 @@ typedef struct predict__scalar {
 } predict__scalar;
 
 #define PREDICT__SCALARS 7
-#define PREDICT__COLUMNS 34
+#define PREDICT__COLUMNS 35
 
 extern const predict__scalar predict__scalars[PREDICT__SCALARS];
 extern const predict__column predict__columns[PREDICT__COLUMNS];

@@ -20,6 +20,8 @@ const predict__column predict__columns[PREDICT__COLUMNS] = {
     COLUMN(NODES, UNSIGNED, predict_node, "node.place", place),
     {"node.waiting", PREDICT__NODES, PREDICT__UNSIGNED,
      offsetof(predict_node, waiting), sizeof(uint32_t), true},
+    {"node.session", PREDICT__NODES, PREDICT__UNSIGNED,
+     offsetof(predict_node, session), sizeof(uint32_t), true},
     COLUMN(NODES, UNSIGNED, predict_node, "node.threads", threads),
     COLUMN(NODES, UNSIGNED, predict_node, "node.start_ns", start_ns),
     COLUMN(NODES, UNSIGNED, predict_node, "node.end_ns", end_ns),

@@ -16,7 +16,10 @@
  *   Polling     Who looks for a message all the time runs on without getting
  *               anywhere. If it yields whenever there is none, it gives up what
  *               is left of its slice: v becomes the deadline, and that one
- *               slice later (from 6.18 on).
+ *               slice later (from 6.18 on). To yield does not help one of
+ *               another session than the load; but as the scheduler looks each
+ *               time, it loses the processor when its slice is over, and not at
+ *               the tick after that.
  *   Sleeping    Who blocks takes its lag, V - v, along, be it ahead or behind,
  *               but not more than two slices or a tick; and has as much when it
  *               comes back, however long that takes.
@@ -44,6 +47,9 @@
 #include "predict/replay/replay_internal.h"
 
 #define TICK_NS 4e6
+/* In one tick of so many, something else wakes up and is done at once; then the
+ * scheduler looks who is to run, too. */
+#define TICKS_OF_OTHERS 8
 /* Ticks that are made up for at most: enough for the load to take turns. */
 #define MAX_TICKS 64
 /* Virtual times are compared as if they were whole nanoseconds. */
@@ -57,6 +63,7 @@ typedef struct entity {
     double need;        /* of the first of them */
     bool ready;         /* a thread that has not blocked yet */
     bool polls;         /* and waits by looking */
+    bool gives_up;      /* when its slice is over, and it does */
     predict_waiting waiting;
 } entity;
 
@@ -69,6 +76,8 @@ struct replay_eevdf {
     uint32_t busy;    /* threads among these that do not poll */
     uint32_t running; /* entity */
     double now, next_tick;
+    double other;    /* something else wakes up then; INFINITY: not before it */
+    uint64_t random; /* 0: nothing does */
 };
 
 /* --- virtual time --- */
@@ -202,7 +211,7 @@ static void yield_on(replay_eevdf *q)
 {
     for (uint32_t i = MOST_YIELDS; i < MOST_YIELDS * q->queued; i++) {
         entity *e = &q->entities[q->running];
-        if (!e->polls || e->waiting != PREDICT_YIELDS)
+        if (!e->polls || e->waiting != PREDICT_YIELDS || e->gives_up)
             return;
         e->v = fmax(e->v, e->deadline);
         renew(q, e);
@@ -219,12 +228,63 @@ static void switch_over(replay_eevdf *q)
 
 /* --- what happens --- */
 
-static void tick(replay_eevdf *q)
+/* Of threads that look for what others do, it matters who has a processor at
+ * the same time. By ticks alone that would never change. */
+static void others_set(replay_eevdf *q)
 {
-    run_on(q, q->next_tick);
-    q->next_tick += TICK_NS;
+    q->other = INFINITY;
+    if (q->random == 0)
+        return;
+    q->random ^= q->random << 13; /* xorshift, 13 7 17 */
+    q->random ^= q->random >> 7;
+    q->random ^= q->random << 17;
+    if (q->random % TICKS_OF_OTHERS == 0)
+        q->other = q->next_tick -
+                   TICK_NS * (double)(q->random >> 40) / (double)(1 << 24);
+}
+
+/* One that polls and yields, of another session than the load, has the
+ * scheduler look again when its slice is over. */
+static double slice_end(const replay_eevdf *q)
+{
+    const entity *e;
+
+    if (q->running == PREDICT_NONE || q->queued < 2)
+        return INFINITY;
+    e = &q->entities[q->running];
+    if (!e->polls || !e->gives_up)
+        return INFINITY;
+    return e->parity - e->v > ROUNDING_NS
+               ? q->now + (e->parity - e->v) * e->weight
+               : q->now;
+}
+
+/* When the scheduler looks next who is to run, if nobody wakes up or blocks. */
+static double next_look(const replay_eevdf *q)
+{
+    return fmin(fmin(q->next_tick, q->other), slice_end(q));
+}
+
+static void look(replay_eevdf *q)
+{
+    double at = next_look(q);
+
+    if (at == slice_end(q)) /* exactly, where rounding left it before */
+        q->entities[q->running].v =
+            q->entities[q->running].parity -
+            (at - q->now) / q->entities[q->running].weight;
+    run_on(q, at);
+    if (at == q->next_tick) {
+        q->next_tick += TICK_NS;
+        others_set(q);
+    } else if (at == q->other) {
+        q->other = INFINITY;
+    }
     if (has_had_its_slice(q))
         switch_over(q);
+    /* Chosen once more, it has another slice. */
+    if (slice_end(q) <= q->now)
+        q->entities[q->running].parity = q->entities[q->running].deadline;
 }
 
 /* The load, those who poll, or nobody, since the last thread blocked. */
@@ -235,10 +295,11 @@ static void make_up(replay_eevdf *q, double now)
 
     if (ticks > 0) {
         q->next_tick += ticks * TICK_NS;
+        q->other += ticks * TICK_NS;
         q->now += ticks * TICK_NS;
     }
-    while (q->next_tick <= now)
-        tick(q);
+    while (next_look(q) <= now)
+        look(q);
 }
 
 static void block(replay_eevdf *q)
@@ -311,10 +372,10 @@ double predict__replay_eevdf_next(const replay_eevdf *q)
         return INFINITY;
     e = &q->entities[q->running];
     if (!e->ready || e->polls) /* it is of the load, or nobody waits for it */
-        return q->next_tick;
+        return next_look(q);
     /* Without an actor it blocks, once all else of this moment is done. */
     done = e->actors.count > 0 ? q->now + fmax(0, e->need) : q->now;
-    return fmin(done, q->next_tick);
+    return fmin(done, next_look(q));
 }
 
 uint32_t predict__replay_eevdf_end(replay_eevdf *q)
@@ -323,8 +384,8 @@ uint32_t predict__replay_eevdf_end(replay_eevdf *q)
     entity *e = &q->entities[q->running];
     replay_entry done;
 
-    if (next == q->next_tick) {
-        tick(q);
+    if (next == next_look(q)) {
+        look(q);
         return PREDICT_NONE;
     }
     if (e->actors.count == 0) {
@@ -341,10 +402,15 @@ uint32_t predict__replay_eevdf_end(replay_eevdf *q)
 /* --- begin and end --- */
 
 void predict__replay_eevdf_set(replay_eevdf *q, uint32_t thread,
-                               predict_waiting waiting, double weight)
+                               const replay_manner *how)
 {
-    q->entities[thread].waiting = waiting;
-    q->entities[thread].weight = weight;
+    entity *e = &q->entities[thread];
+
+    e->weight = how->weight;
+    e->waiting = how->waiting;
+    e->gives_up = how->waiting == PREDICT_YIELDS && how->is_apart;
+    if (how->waiting != PREDICT_SLEEPS)
+        q->random = how->seed;
 }
 
 static void add_load(replay_eevdf *q, double load, uint32_t threads)
@@ -381,6 +447,7 @@ int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
     q->count = count;
     q->running = PREDICT_NONE;
     q->next_tick = TICK_NS;
+    q->other = INFINITY;
     add_load(q, load, threads);
     return 0;
 }

@@ -30,10 +30,17 @@ typedef struct replay_eevdf replay_eevdf;
  * has less weight. Errors: PASTSET_ENOMEM. */
 int predict__replay_eevdf_create(replay_eevdf **out, double slice, double load,
                                  uint32_t threads);
-/* Before it computes: how a thread waits, and its weight; at first it sleeps,
- * and has 1, as each of the load. */
+typedef struct replay_manner {
+    predict_waiting waiting;
+    bool is_apart; /* of another session than the load */
+    double weight; /* of the load each has 1 */
+    uint64_t seed; /* above 0: of what is a matter of chance where one polls */
+} replay_manner;
+
+/* Before it computes. At first it sleeps, is not apart, and has a weight of 1.
+ */
 void predict__replay_eevdf_set(replay_eevdf *q, uint32_t thread,
-                               predict_waiting waiting, double weight);
+                               const replay_manner *how);
 /* NULL is allowed. */
 void predict__replay_eevdf_destroy(replay_eevdf *q);
 

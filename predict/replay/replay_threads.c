@@ -49,38 +49,41 @@ static double slice_of(const predict_scenario *s, uint32_t place)
 /* What a place's threads have in common, where its load is of another session.
  */
 typedef struct session {
-    bool is_used;
-    bool is_apart;    /* its load is of another one */
+    uint32_t number;  /* of the program, there */
+    uint32_t places;  /* that this session uses; 0: it uses none */
     uint32_t threads; /* that are actors of their own */
+    bool is_apart;    /* the load is of another one */
 } session;
 
-static uint32_t sessions_find(session *sessions, const predict_scenario *s)
+static void sessions_find(session *sessions, const predict_scenario *s)
 {
     const predict_profile *p = s->profile;
-    uint32_t places = 0;
 
     for (size_t i = 0; i < p->node_count; i++) {
         session *its = &sessions[s->places[i]];
-        places += !its->is_used;
-        its->is_used = true;
+        its->number = p->nodes[i].session;
+        its->places = 1;
         its->is_apart |= s->loads[i] > 0 && s->of_other_sessions[i];
     }
+    for (size_t i = 0; i < p->node_count; i++)
+        for (size_t n = 0; n < p->node_count && sessions[i].is_apart; n++)
+            sessions[i].places += n != i && sessions[n].places > 0 &&
+                                  sessions[n].number == sessions[i].number;
     for (size_t i = 0; i < p->actor_count; i++)
         if (!predict__replay_serves(p, &p->actors[i]))
             sessions[s->places[p->actors[i].node]].threads++;
-    return places;
 }
 
 /* Linux gives each session the same (autogroup), and of one that uses several
  * processors, a part on each. To yield is to yield to those of one's own. */
-static void set_thread(replay_eevdf *q, uint32_t thread, const session *its,
-                       uint32_t places, predict_waiting waiting)
+static replay_manner manner_of(const predict_scenario *s, uint32_t node,
+                               const session *its)
 {
-    double weight = its->is_apart ? 1.0 / places / its->threads : 1;
-
-    if (its->is_apart && its->threads == 1 && waiting == PREDICT_YIELDS)
-        waiting = PREDICT_SPINS;
-    predict__replay_eevdf_set(q, thread, waiting, weight);
+    return (replay_manner){
+        .waiting = (predict_waiting)s->waiting[node],
+        .is_apart = its->is_apart,
+        .weight = its->is_apart ? 1.0 / its->places / its->threads : 1,
+        .seed = (s->places[node] + 1) * UINT64_C(0x9e3779b97f4a7c15)};
 }
 
 static int set_threads(const replay_processors *all, const uint32_t *threads,
@@ -88,18 +91,18 @@ static int set_threads(const replay_processors *all, const uint32_t *threads,
 {
     const predict_profile *p = s->profile;
     session *sessions = calloc(p->node_count + 1, sizeof(*sessions));
-    uint32_t places;
 
     if (!sessions)
         return pastset_no_memory("for the sessions of %zu places",
                                  p->node_count);
-    places = sessions_find(sessions, s);
+    sessions_find(sessions, s);
     for (size_t i = 0; i < p->actor_count; i++) {
         uint32_t node = p->actors[i].node, place = s->places[node];
+        replay_manner how = manner_of(s, node, &sessions[place]);
         if (all->places[place].eevdf &&
             !predict__replay_serves(p, &p->actors[i]))
-            set_thread(all->places[place].eevdf, threads[i], &sessions[place],
-                       places, (predict_waiting)s->waiting[node]);
+            predict__replay_eevdf_set(all->places[place].eevdf, threads[i],
+                                      &how);
     }
     free(sessions);
     return 0;

@@ -7,12 +7,13 @@
 // Two ranks, each on a processor of its own. A cell is
 //
 //   kernel    stencil, cg, alltoall, wavefront, workers
-//   mpi       openmpi, mpich
-//   waiting   spin, yield: told to the library
-//   session   same, other: the competitors', beside the program's
+//   library   openmpi.spin, openmpi.yield (mpi_yield_when_idle), mpich, which spins
+//   session   same, other: whether competitors are of the session from which the
+//             program is started, or each of one of its own. (Ranks of MPICH are
+//             sessions of their own in any case.)
 //   where     one: a busy process on the first rank's processor; all: on both
 //
-// There are 20, in an order that covers each two values of different kinds. Of each,
+// There are 20, which cover each two values of different kinds. Of each,
 // the program is profiled once, alone; then what `predict` says is written down; and
 // then it runs RUNS times (default 5) alone and beside competitors, in turn. The
 // error is that of the predicted time against the median that was measured, "scaled"
@@ -24,6 +25,7 @@ import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
 import {appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync}
   from 'node:fs';
+import {cpus} from 'node:os';
 import {join, resolve} from 'node:path';
 
 const [binPath, kernelsPath, folderPath, runText = '5', ...only] = process.argv.slice(2);
@@ -38,15 +40,13 @@ const median = values => [...values].sort((a, b) => a - b)[Math.floor(values.len
 const names = ['stencil', 'cg', 'alltoall', 'wavefront', 'workers'];
 const blocks = {stencil: 40, cg: 60, alltoall: 60, wavefront: 120, workers: 60};
 
-// Each kernel with four of the 16 others, so that each value of one kind meets each
-// of another one.
-const halves = [[0, 0, 0, 0], [1, 1, 0, 1], [0, 1, 1, 1], [1, 0, 1, 0]];
-const cells = names.flatMap((kernel, k) => halves.map(half => {
-  const [mpi, waiting, session, where] = half.map((bit, i) => bit ^ (k >> i % 3 & 1));
-  return {kernel, mpi: ['openmpi', 'mpich'][mpi], waiting: ['spin', 'yield'][waiting],
-          session: ['same', 'other'][session], where: ['one', 'all'][where]};
-}));
+// Each kernel with each session and place; of the libraries, the next one each time.
+const libraries = ['openmpi.spin', 'openmpi.yield', 'mpich'];
+const cells = names.flatMap((kernel, k) => [0, 1, 2, 3].map(i => ({kernel,
+  library: libraries[(k + i + (i >> 1)) % 3], session: ['same', 'other'][i & 1],
+  where: ['one', 'all'][i >> 1]})));
 const nameOf = cell => Object.values(cell).join('.');
+const isMpich = ({library}) => library === 'mpich';
 
 // --- running ---
 
@@ -56,26 +56,23 @@ writeFileSync(bound, `#!/bin/sh
 exec taskset -c "\${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" "$@"
 `, {mode: 0o755});
 
-function command({kernel, mpi, waiting}, ...before) {
-  const program = [...before, bound, join(kernels, `kernels.${mpi}`), kernel,
-                   `${blocks[kernel]}`];
-  return mpi === 'openmpi'
-    ? ['mpirun.openmpi', '--allow-run-as-root', '--oversubscribe', '--bind-to', 'none',
-       '--mca', 'mpi_yield_when_idle', waiting === 'yield' ? '1' : '0', '-n', '2',
-       ...program]
-    : ['mpirun.mpich', '-n', '2', '-bind-to', 'none', ...program];
+function command(cell, ...before) {
+  const {kernel, library} = cell;
+  const program = [...before, bound, join(kernels, `kernels.${library.split('.')[0]}`),
+                   kernel, `${blocks[kernel]}`];
+  return isMpich(cell)
+    ? ['mpirun.mpich', '-n', '2', '-bind-to', 'none', ...program]
+    : ['mpirun.openmpi', '--allow-run-as-root', '--oversubscribe', '--bind-to', 'none',
+       '--mca', 'mpi_yield_when_idle', library.endsWith('yield') ? '1' : '0', '-n', '2',
+       ...program];
 }
 
-const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`,
-                     OMPI_MCA_rmaps_base_oversubscribe: '1'};
-const settings = ({mpi, waiting}) => mpi === 'mpich'
-  ? {...environment, MPIR_CVAR_POLLS_BEFORE_YIELD: waiting === 'yield' ? '1' : '0'}
-  : environment;
+const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
 
-function run(cell, words) {
+function run(words) {
   const from = performance.now();
   const done = spawnSync(words[0], words.slice(1), {cwd: folder, encoding: 'utf8',
-    env: settings(cell), timeout: 300e3});
+    env: environment, timeout: 300e3});
   assert.equal(done.status, 0, `${words.join(' ')}: ${done.signal ?? ''} ${done.stderr}`);
   return {seconds: (performance.now() - from) / 1e3, text: done.stdout};
 }
@@ -93,27 +90,33 @@ function beside(cell, work) {
 
 // --- a cell ---
 
+// The base slice of Linux from 6.15 on, by the number of processors.
+const slice = 0.7 * (1 + Math.floor(Math.log2(Math.min(8, cpus().length))));
+
+// Two competitors of one session that is not the ranks' have half of its weight each.
 function predicted(cell, profile) {
   const where = cell.where === 'one' ? 'rank_0' : '*';
-  const {text} = run(cell, [eventspace, 'predict', profile, '--format=json',
-    `--node=${where}:load=1,session=${cell.session}`]);
-  const answer = JSON.parse(text);
-  return answer;
+  const isSame = cell.session === 'same';
+  const load = isSame && isMpich(cell) && cell.where === 'all' ? 0.5 : 1;
+  return JSON.parse(run([eventspace, 'predict', profile, '--format=json',
+    `--law=eevdf:${slice.toFixed(1)}ms`,
+    `--node=${where}:load=${load},session=${isSame && !isMpich(cell) ? 'same' : 'other'}`,
+  ]).text);
 }
 
 function validate(cell) {
   const name = nameOf(cell), profile = join(folder, `${name}.profile`);
   const record = join(folder, 'RUN');
   rmSync(record, {recursive: true, force: true});
-  run(cell, [eventspace, 'profile', `--output=${profile}`, '--',
+  run([eventspace, 'profile', `--output=${profile}`, '--',
     ...command(cell, eventspace, 'mpi', `--output=${record}`, '--')]);
   const told = predicted(cell, profile);
   appendFileSync(join(folder, 'told.jsonl'), JSON.stringify({name, told}) + '\n');
   const best = told.answers.find(answer => answer.best);
   const alone = [], shared = [];
   for (let i = 0; i < runs; i++) {
-    alone.push(run(cell, command(cell)).seconds);
-    shared.push(beside(cell, () => run(cell, command(cell)).seconds));
+    alone.push(run(command(cell)).seconds);
+    shared.push(beside(cell, () => run(command(cell)).seconds));
   }
   const took = median(shared), dedicated = median(alone);
   const line = {name, ...cell, profiled_s: told.dedicated_s, alone_s: dedicated,
@@ -138,7 +141,7 @@ for (const cell of wanted)
 const mean = values => values.reduce((sum, value) => sum + value, 0) / values.length;
 const percent = value => `${(100 * value).toFixed(1)} %`;
 for (const [kind, values] of Object.entries({where: ['one', 'all'],
-  waiting: ['spin', 'yield'], session: ['same', 'other'], mpi: ['openmpi', 'mpich']}))
+  library: libraries, session: ['same', 'other']}))
   for (const value of values) {
     const its = done().filter(line => line[kind] === value);
     if (its.length)
