@@ -52,9 +52,9 @@ typedef struct predict_node {
     uint32_t place;
     uint32_t waiting; /* predict_waiting, of its threads */
     uint32_t session; /* those of one number are of one session; 0: not known */
-    uint32_t threads;  /* that used a processor */
-    int64_t start_ns;  /* of its first thread */
-    int64_t end_ns;    /* of its last */
+    uint32_t threads; /* that used a processor */
+    int64_t start_ns; /* of its first thread */
+    int64_t end_ns;   /* of its last */
     int64_t probed_ns; /* busy, by probing: times at which a thread of it was
                           running or ready, times the interval */
     int64_t kernel_ns; /* processor time by the kernel's accounting, of all of

@@ -34,8 +34,8 @@ typedef struct predict_arguments {
 
 static const struct argp_option predict_options[] = {
     {"node", KEY_NODE, "CONDITION", 0,
-     "Assume this of a node: n0:load=1, '*:load=0.5,law=credit' or n1:speed=2. "
-     "Can be given several times",
+     "Assume this of a node: n0:load=1, '*:load=0.5,law=credit', n1:speed=2 or "
+     "rank_0:load=1,session=other,waiting=spin. Can be given several times",
      0},
     {"link", KEY_LINK, "CONDITION", 0,
      "Assume this of a link: n0-n1:latency=400us,bandwidth=10mbit or "
