@@ -131,6 +131,9 @@ void measure__begin_label(measure_watch *w, size_t process,
                           const char *program);
 /* Name, processors, label; at each of the first looks and after an exec. */
 void measure__look_at_label(measure_watch *w, size_t process);
+/* At each look: programs bind themselves, some to each processor in turn while
+ * they find out what the machine is like (hwloc, and so Open MPI). */
+void measure__look_at_processors(measure_process *p);
 /* "-2", "-3" ... to those with the same name, at the end. */
 void measure__number_labels(measure_watch *w);
 

@@ -97,7 +97,7 @@ static size_t add_range(char *out, size_t at, size_t capacity, int from, int to)
     return at + (size_t)wrote;
 }
 
-static void look_at_processors(measure_process *p)
+void measure__look_at_processors(measure_process *p)
 {
     cpu_set_t set;
     size_t at = 0;
@@ -139,7 +139,7 @@ void measure__look_at_label(measure_watch *w, size_t process)
     char name[64];
     struct stat about;
     look_at_comm(w, process);
-    look_at_processors(p);
+    measure__look_at_processors(p);
     snprintf(name, sizeof(name), "/proc/%d/ns/net", p->pid);
     if (stat(name, &about) == 0)
         p->network = about.st_ino;
@@ -157,7 +157,7 @@ void measure__begin_label(measure_watch *w, size_t process, const char *program)
     measure_process ours = {.pid = w->self};
     const char *slash = strrchr(program, '/');
     struct stat about;
-    look_at_processors(&ours);
+    measure__look_at_processors(&ours);
     memcpy(p->processors, ours.processors, sizeof(p->processors));
     p->processor_count = ours.processor_count;
     snprintf(p->name, sizeof(p->name), "%.15s", slash ? slash + 1 : program);

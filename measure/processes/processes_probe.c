@@ -145,6 +145,8 @@ static void look_at_process(measure_watch *w, size_t i, int64_t now)
         list_threads(w, i, now);
     if (p->fresh || p->looks < LABEL_LOOKS || p->looks % LABEL_EVERY == 0)
         measure__look_at_label(w, i);
+    else
+        measure__look_at_processors(&w->result.processes[i]);
     w->processes[i].looks++;
     measure__look_at_sockets(w, i);
 }
