@@ -24,6 +24,12 @@ static int check(const experiment_condition *c)
                             "%s: an experiment cannot change how fast a "
                             "processor is; it can add load",
                             c->text);
+    if (told & (PREDICT_WAITING | PREDICT_SESSION))
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: an experiment cannot change how a program "
+                            "waits, or the session of its competitors, which "
+                            "is that of the program",
+                            c->text);
     if (c->is.load > MAX_LOAD)
         return pastset_fail(PASTSET_EINVAL,
                             "%s: the load %g is not a number from 0 to %d",

@@ -223,6 +223,11 @@ static int64_t cpu_between(void *context, uint32_t process, uint32_t thread,
                               to_ns + all->mono_minus_real_ns);
 }
 
+static bool knows(void *context, uint32_t process, uint32_t thread)
+{
+    return thread_of(context, process, thread);
+}
+
 static int64_t ready_between(void *context, uint32_t process, uint32_t thread,
                              int64_t from_ns, int64_t to_ns)
 {
@@ -260,7 +265,10 @@ int measure__add_traces(measure__making *m)
 {
     threads_of_map all = {.m = m,
                           .mono_minus_real_ns = m->seen->start_ns - m->real_ns};
-    measure_known_times times = {cpu_between, ready_between, &all};
+    measure_known_times times = {.cpu = cpu_between,
+                                 .knows = knows,
+                                 .ready = ready_between,
+                                 .context = &all};
     uint64_t lost = 0;
     int err = match_threads(&all, eventspace_run_map(m->run));
     if (!err) {

@@ -34,9 +34,11 @@ typedef int64_t measure_cpu_between(void *context, uint32_t process,
                                     uint32_t thread, int64_t from_ns,
                                     int64_t to_ns);
 
-/* What is known of threads from outside. */
+/* What is known of threads from outside. `knows`, or NULL: is it known of this
+ * one? Of others all time counts as computing. */
 typedef struct measure_known_times {
     measure_cpu_between *cpu;
+    bool (*knows)(void *context, uint32_t process, uint32_t thread);
     measure_cpu_between *ready; /* likewise, for how long it had lost its
                                    processor to others; NULL: not known. It is
                                    asked for ranks of MPI programs */

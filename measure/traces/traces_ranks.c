@@ -207,7 +207,7 @@ static void add_thread(ranks *r, uint32_t thread, int64_t wall_ns)
     finish(r, &all[count - 1], wall_ns);
     if (is_main(r->t, all))
         r->t->processes[all->process].waiting =
-            measure__ranks_waiting(r, thread);
+            measure__ranks_waiting(r, all->process, thread);
 }
 
 /* --- all of them --- */

@@ -137,7 +137,8 @@ size_t measure__ranks_complete(const ranks *r, uint32_t operation,
 
 /* How a thread waits in its calls; as one that sleeps, where its processor time
  * is not known. */
-predict_waiting measure__ranks_waiting(const ranks *r, uint32_t thread);
+predict_waiting measure__ranks_waiting(const ranks *r, uint32_t process,
+                                       uint32_t thread);
 
 /* --- traces_ranks.c --- */
 

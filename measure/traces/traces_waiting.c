@@ -12,7 +12,8 @@ static bool is_outside(const ranks *r, const ranks_operation *o)
            measure__ranks_is_call(r, o, "MPI_Finalize");
 }
 
-/* Time in the calls of a thread, and the processor time that it had in them. */
+/* Time in the calls of a thread, and for how long it needed a processor then,
+ * also while others had it. */
 static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
                      int64_t *cpu_ns)
 {
@@ -27,6 +28,10 @@ static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
         *all_ns += o->end_ns - from_ns;
         *cpu_ns +=
             measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
+        if (r->t->times.ready)
+            *cpu_ns += r->t->times.ready(r->t->times.context, o->process,
+                                         thread, from_ns + r->t->start_ns,
+                                         o->end_ns + r->t->start_ns);
         done_ns = o->end_ns;
     }
 }
@@ -39,11 +44,14 @@ static uint64_t yields_of(const ranks *r, uint32_t thread)
                                                  : 0;
 }
 
-predict_waiting measure__ranks_waiting(const ranks *r, uint32_t thread)
+predict_waiting measure__ranks_waiting(const ranks *r, uint32_t process,
+                                       uint32_t thread)
 {
+    const measure_known_times *times = &r->t->times;
     int64_t all_ns, cpu_ns;
 
-    if (!r->t->times.cpu)
+    if (!times->cpu ||
+        (times->knows && !times->knows(times->context, process, thread)))
         return PREDICT_SLEEPS;
     in_calls(r, thread, &all_ns, &cpu_ns);
     if (cpu_ns <= all_ns / 2)

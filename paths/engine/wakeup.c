@@ -20,8 +20,9 @@ static void on_told(uv_poll_t *poll, int status, int events)
     (void)status;
     (void)events;
     (void)got;
-    /* Before looking: who leaves something now tells again. */
-    atomic_store(&w->told, false);
+    /* Before looking: who leaves something now tells again. An exchange, so
+     * that what those have left who told before is seen. */
+    (void)atomic_exchange(&w->told, false);
     w->look(poll->data);
 }
 

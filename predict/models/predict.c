@@ -151,7 +151,8 @@ static bool is_changed(const predict__asked *asked)
 {
     const predict_scenario *s = asked->scenario;
     for (uint32_t i = 0; i < s->profile->node_count; i++) {
-        if (s->loads[i] > 0 || predict__node_changed(asked, i))
+        if (s->loads[i] > 0 || predict__node_changed(asked, i) ||
+            s->waiting[i] != s->profile->nodes[i].waiting)
             return true;
     }
     return asked->links > 0;

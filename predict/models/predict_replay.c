@@ -68,7 +68,8 @@ static int replay_wall(double *out_s, const predict_scenario *scenario)
 
 static bool node_asked(const predict_scenario *s, uint32_t node)
 {
-    return s->loads[node] > 0 || s->speeds[node] != 1;
+    return s->loads[node] > 0 || s->speeds[node] != 1 ||
+           s->waiting[node] != s->profile->nodes[node].waiting;
 }
 
 static uint32_t condition_count(const predict__asked *asked)
@@ -107,11 +108,13 @@ static int alone_nodes(predict_answer *answer, const predict__asked *asked,
         alone->waiting[i] = s->waiting[i];
         alone->speeds[i] = s->speeds[i];
         err = alone_term(answer,
-                         s->loads[i] > 0 ? "competing processes"
-                                         : "speed of the processor",
+                         s->loads[i] > 0     ? "competing processes"
+                         : s->speeds[i] != 1 ? "speed of the processor"
+                                             : "how it waits",
                          s->profile->nodes[i].name, NULL, alone, base_s, sum_s);
         alone->loads[i] = 0;
         alone->speeds[i] = 1;
+        alone->waiting[i] = s->profile->nodes[i].waiting;
     }
     return err;
 }

@@ -17,6 +17,9 @@
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
+/* Linux lets nobody have less than 100 us. */
+#define LEAST_SLICE_S 10e-6
+
 static bool is_amount(double number)
 {
     return number >= 0 && isfinite(number);
@@ -63,7 +66,7 @@ int predict_scheduler_parse(predict_scheduler *out, const char *text)
         *out = PREDICT_SCHEDULER_EEVDF;
         return 0;
     }
-    if (parse_time(&time_s, text, "eevdf:") && time_s > 0) {
+    if (parse_time(&time_s, text, "eevdf:") && time_s >= LEAST_SLICE_S) {
         *out = (predict_scheduler){.slice_s = time_s};
         return 0;
     }
@@ -74,7 +77,8 @@ int predict_scheduler_parse(predict_scheduler *out, const char *text)
     return pastset_fail(
         PASTSET_EINVAL,
         "\"%.60s\" is not a law of a scheduler: write credit, fair, eevdf, "
-        "bounded:TIME such as bounded:6ms, or eevdf:TIME with the slice",
+        "bounded:TIME such as bounded:6ms, or eevdf:TIME with the slice, of "
+        "10us or more",
         text);
 }
 

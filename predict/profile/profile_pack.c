@@ -286,13 +286,18 @@ static int pack_column(msgpack_packer *packer, const predict__column *c,
     return failed;
 }
 
-/* An optional one all of which is 0; that of steps is the only one. */
+/* An optional one all of which is 0: of steps, or of nodes. */
 static bool is_left_out(const predict__column *c,
                         const predict_profile *profile)
 {
     bool is = c->optional;
-    for (size_t i = 0; i < profile->step_count && is; i++)
-        is = early_of(&profile->steps[i]) == 0;
+    for (size_t i = 0; c->array == PREDICT__STEPS && i < profile->step_count;
+         i++)
+        is = is && early_of(&profile->steps[i]) == 0;
+    for (size_t i = 0; c->array == PREDICT__NODES && i < profile->node_count;
+         i++)
+        is = is && member_of((const uint8_t *)&profile->nodes[i] + c->offset,
+                             c->bytes) == 0;
     return is;
 }
 

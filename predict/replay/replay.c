@@ -80,11 +80,11 @@ static double credit_of(const replay_state *r, uint32_t index,
     return fmax(credit, left);
 }
 
-static int compute(replay_state *r, uint32_t index, double ns, double left)
+static int compute(replay_state *r, uint32_t index, double need, double left)
 {
     const predict_actor *actor = &r->profile->actors[index];
     node_state *node = &r->nodes[actor->node];
-    double need = ns * node->slowness, credit = credit_of(r, index, node, left);
+    double credit = credit_of(r, index, node, left);
     uint32_t place = r->scenario->places[actor->node];
     int err;
 
@@ -183,11 +183,22 @@ static void end(replay_state *r, uint32_t index)
 static bool is_busy(const replay_state *r, uint32_t index,
                     const predict_step *step, bool is_first)
 {
-    return step->kind == PREDICT_COMPUTE ||
-           (waiting_of(r, index) != PREDICT_SLEEPS &&
-            (step->ns < SHORT_NS ||
-             (!is_first && (step[-1].kind == PREDICT_SEND ||
-                            step[-1].kind == PREDICT_RECEIVE))));
+    return waiting_of(r, index) != PREDICT_SLEEPS &&
+           (step->ns < SHORT_NS ||
+            (!is_first && (step[-1].kind == PREDICT_SEND ||
+                           step[-1].kind == PREDICT_RECEIVE)));
+}
+
+/* The processor time that a step takes; 0: it needs none. In calls it is not
+ * known to be more where the processor is slower. */
+static double need_of(const replay_state *r, uint32_t index,
+                      const predict_step *step, bool is_first)
+{
+    double slowness = r->nodes[r->profile->actors[index].node].slowness;
+
+    if (step->kind == PREDICT_COMPUTE)
+        return (double)step->ns * slowness;
+    return is_busy(r, index, step, is_first) ? (double)step->ns : 0;
 }
 
 /* An actor's steps up to the next one that takes time. `left` of its credit. */
@@ -208,8 +219,9 @@ static int go_on(replay_state *r, uint32_t index, double left)
                 return err;
             }
         } else if (step->ns > 0) {
-            if (is_busy(r, index, step, step == steps))
-                return compute(r, index, (double)step->ns, left);
+            double need = need_of(r, index, step, step == steps);
+            if (need > 0)
+                return compute(r, index, need, left);
             return predict__replay_heap_push(
                 &r->moments, r->now + (double)step->ns, 0, index);
         }
@@ -261,6 +273,7 @@ static int next_moment(replay_state *r)
     if (waiting_of(r, index) == PREDICT_SLEEPS || !has_waited(r, index))
         return go_on(r, index, 0);
     poll(r, index, -1);
+    r->actors[index].rested = r->now; /* it has not */
     return compute(r, index, LOOK_NS, 0);
 }
 

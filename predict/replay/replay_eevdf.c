@@ -269,10 +269,10 @@ static void look(replay_eevdf *q)
 {
     double at = next_look(q);
 
-    if (at == slice_end(q)) /* exactly, where rounding left it before */
-        q->entities[q->running].v =
-            q->entities[q->running].parity -
-            (at - q->now) / q->entities[q->running].weight;
+    if (at == slice_end(q)) { /* exactly, where rounding left it before */
+        entity *e = &q->entities[q->running];
+        e->v = fmax(e->v, e->parity - (at - q->now) / e->weight);
+    }
     run_on(q, at);
     if (at == q->next_tick) {
         q->next_tick += TICK_NS;
@@ -360,6 +360,8 @@ int predict__replay_eevdf_begin(replay_eevdf *q, double now, uint32_t thread,
     e->polls = false;
     if (!e->ready)
         wake(q, thread);
+    if (q->running != thread && q->running != PREDICT_NONE)
+        yield_on(q);
     return predict__replay_heap_push(&e->actors, 0, need, actor);
 }
 

@@ -46,32 +46,36 @@ static double slice_of(const predict_scenario *s, uint32_t place)
     return slice;
 }
 
-/* What a place's threads have in common, where its load is of another session.
- */
+/* A place whose load is of another session than the program. */
 typedef struct session {
-    uint32_t number;  /* of the program, there */
-    uint32_t places;  /* that this session uses; 0: it uses none */
-    uint32_t threads; /* that are actors of their own */
-    bool is_apart;    /* the load is of another one */
+    bool is_used;     /* a node is there */
+    bool is_apart;    /* the load is of another one than its node */
+    uint32_t number;  /* of the node's */
+    uint32_t places;  /* that this session uses */
+    uint32_t threads; /* of the program, there */
 } session;
 
+/* How weights are divided further, among threads that take turns, is not known
+ * here: where there are several, all count as of one session. */
 static void sessions_find(session *sessions, const predict_scenario *s)
 {
     const predict_profile *p = s->profile;
 
     for (size_t i = 0; i < p->node_count; i++) {
         session *its = &sessions[s->places[i]];
+        its->is_used = true;
         its->number = p->nodes[i].session;
-        its->places = 1;
         its->is_apart |= s->loads[i] > 0 && s->of_other_sessions[i];
     }
-    for (size_t i = 0; i < p->node_count; i++)
-        for (size_t n = 0; n < p->node_count && sessions[i].is_apart; n++)
-            sessions[i].places += n != i && sessions[n].places > 0 &&
-                                  sessions[n].number == sessions[i].number;
     for (size_t i = 0; i < p->actor_count; i++)
-        if (!predict__replay_serves(p, &p->actors[i]))
-            sessions[s->places[p->actors[i].node]].threads++;
+        sessions[s->places[p->actors[i].node]].threads++;
+    for (size_t i = 0; i < p->node_count; i++) {
+        if (sessions[i].threads != 1)
+            sessions[i].is_apart = false;
+        for (size_t n = 0; n < p->node_count && sessions[i].is_apart; n++)
+            sessions[i].places +=
+                sessions[n].is_used && sessions[n].number == sessions[i].number;
+    }
 }
 
 /* Linux gives each session the same (autogroup), and of one that uses several
@@ -79,11 +83,11 @@ static void sessions_find(session *sessions, const predict_scenario *s)
 static replay_manner manner_of(const predict_scenario *s, uint32_t node,
                                const session *its)
 {
-    return (replay_manner){
-        .waiting = (predict_waiting)s->waiting[node],
-        .is_apart = its->is_apart,
-        .weight = its->is_apart ? 1.0 / its->places / its->threads : 1,
-        .seed = (s->places[node] + 1) * UINT64_C(0x9e3779b97f4a7c15)};
+    return (replay_manner){.waiting = (predict_waiting)s->waiting[node],
+                           .is_apart = its->is_apart,
+                           .weight = its->is_apart ? 1.0 / its->places : 1,
+                           .seed = (s->places[node] + 1) *
+                                   UINT64_C(0x9e3779b97f4a7c15)};
 }
 
 static int set_threads(const replay_processors *all, const uint32_t *threads,

@@ -84,6 +84,8 @@ Test(experiment, conditions_that_cannot_be_made_are_refused)
         {"h0:load=x", PASTSET_EINVAL, "not a number"},
         {"h0:load=inf", PASTSET_EINVAL, "not a number"},
         {"h0:speed=2", PASTSET_EINVAL, "how fast"},
+        {"h0:load=1,waiting=spin", PASTSET_EINVAL, "how a program waits"},
+        {"h0:load=1,session=other", PASTSET_EINVAL, "the session"},
         {"h0:load=1000.5", PASTSET_EINVAL, "h0:load=1000.5: the load 1000.5"},
         {"*:load=2 h0:law=fair,speed=2", PASTSET_EINVAL, "how fast"},
         {"*:latency=400us,bandwidth=10mbit", PASTSET_EINVAL,

@@ -318,6 +318,60 @@ Test(replay_eevdf, a_load_of_another_session_has_the_weight_of_a_session)
     }
 }
 
+/* Two of one processor, without a load, send each other a message a hundred
+ * times. Whoever yields lets the other one have it at once. */
+Test(replay_eevdf, who_yields_lets_the_other_thread_of_its_processor_go_on)
+{
+    profile = made_profile(2);
+    profile->nodes[1].place = 0;
+    for (uint32_t i = 0; i < 200; i++)
+        made_message(profile, i % 2, 1 - i % 2, 1);
+    for (uint32_t node = 0; node < 2; node++) {
+        made_actor(profile, node, 0);
+        made_compute(profile, 10 * US);
+        for (uint32_t i = 0; i < 200; i++) {
+            if (i % 2 == node)
+                made_send(profile, i);
+            else
+                made_receive(profile, i);
+            if (i % 2 != node)
+                made_compute(profile, 10 * US);
+        }
+    }
+    check_status(predict_profile_check(profile), 0);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
+        0);
+    scenario->waiting[0] = scenario->waiting[1] = PREDICT_YIELDS;
+    run();
+    within(replay->wall_s, 0.002, 0.0002);
+}
+
+/* It computes for 30 ms at a load of 0.1, then looks for a message: what it has
+ * had is not given back, and the load has its part. */
+Test(replay_eevdf, who_gives_up_its_slice_has_had_what_it_had)
+{
+    uint32_t message;
+
+    profile = made_profile(2);
+    message = made_message(profile, 1, 0, 1);
+    made_actor(profile, 0, 0);
+    made_compute(profile, 30 * MS);
+    made_receive(profile, message);
+    made_compute(profile, 300 * MS);
+    made_actor(profile, 1, 31 * MS);
+    made_send(profile, message);
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
+        0);
+    scenario->waiting[0] = PREDICT_YIELDS;
+    scenario->loads[0] = 0.1;
+    scenario->of_other_sessions[0] = true;
+    run();
+    cr_expect_gt(replay->wall_s, 0.331 * 1.15, "%g", replay->wall_s);
+    cr_expect_lt(replay->wall_s, 0.331 * 1.25, "%g", replay->wall_s);
+}
+
 /* Nobody sends: it looks for ever, and that is told, not tried. */
 Test(replay_eevdf, who_looks_for_what_never_comes_is_stuck)
 {
@@ -344,8 +398,9 @@ Test(replay_eevdf, who_looks_for_what_never_comes_is_stuck)
 
 Test(replay_eevdf, the_law_has_a_name_and_a_slice)
 {
-    static const char *const wrong[] = {"eevdf:", "eevdf:0ms", "eevdf:3",
-                                        "eevdf:-3ms", "Eevdf"};
+    static const char *const wrong[] = {"eevdf:",    "eevdf:0ms", "eevdf:3",
+                                        "eevdf:1us", "eevdf:9us", "eevdf:-3ms",
+                                        "Eevdf"};
     predict_scheduler scheduler;
     char text[32];
 

@@ -48,6 +48,8 @@ static void add_nodes(predict_profile *p, uint64_t *s, uint32_t nodes)
         n->kernel_ns = (int64_t)any(s, 40);
         n->waited_ns = (int64_t)any(s, 40);
         n->switches = any(s, 64);
+        n->waiting = (uint32_t)(next(s) % PREDICT_WAITINGS);
+        n->session = (uint32_t)any(s, 3);
         int64_t at = 0;
         for (uint64_t k = next(s) % 40; k > 0; k--) {
             predict_phase phase = {at, (int64_t)any(s, 40),
@@ -129,7 +131,8 @@ static void check_same_nodes(const predict_profile *a, const predict_profile *b)
                   x->start_ns == y->start_ns && x->end_ns == y->end_ns &&
                   x->probed_ns == y->probed_ns &&
                   x->kernel_ns == y->kernel_ns &&
-                  x->waited_ns == y->waited_ns && x->switches == y->switches);
+                  x->waited_ns == y->waited_ns && x->switches == y->switches &&
+                  x->waiting == y->waiting && x->session == y->session);
         cr_assert_eq(x->phase_count, y->phase_count);
         for (size_t k = 0; k < x->phase_count; k++)
             cr_assert(x->phases[k].start_ns == y->phases[k].start_ns &&
