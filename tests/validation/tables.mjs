@@ -21,6 +21,14 @@ const tables = {
       `${line.to_s === null ? '' : ` to ${seconds(line.to_s)}`} | ` +
       `${percent(line.error)} | ${percent(line.scaled_error)} |`),
   ],
+  mpi: lines => [
+    '| program | library | competitors | alone s | with them s | predicted s | error | scaled |',
+    '|---|---|---|---|---|---|---|---|',
+    ...lines.map(line =>
+      `| ${line.kernel} | ${line.library.replace('.', ', ')} | ${line.where}, ` +
+      `${line.session} session | ${seconds(line.alone_s)} | ${seconds(line.shared_s)} | ` +
+      `${seconds(line.predicted_s)} | ${percent(line.error)} | ${percent(line.scaled)} |`),
+  ],
 };
 
 let text = readFileSync(file, 'utf8');
