@@ -3,6 +3,7 @@
 #include "tests/support/check.h"
 
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdint.h>
@@ -267,6 +268,68 @@ Test(processes, the_label_is_from_the_environment)
         cr_expect_eq(plain, 1, "%u", plain);
         done(&w);
     }
+}
+
+static int bind_to(pid_t pid, int processor)
+{
+    cpu_set_t set;
+
+    CPU_ZERO(&set);
+    CPU_SET(processor, &set);
+    return sched_setaffinity(pid, sizeof(set), &set);
+}
+
+/* The first processor from this one on that this process may use; -1. */
+static int processor_from(int processor)
+{
+    cpu_set_t set;
+
+    cr_assert_eq(sched_getaffinity(0, sizeof(set), &set), 0);
+    while (processor < CPU_SETSIZE && !CPU_ISSET(processor, &set))
+        processor++;
+    return processor < CPU_SETSIZE ? processor : -1;
+}
+
+static void look(measure_watch *watch, int times)
+{
+    for (int i = 0; i < times; i++)
+        cr_assert_gt(measure_watch_step(watch, -1), 0);
+}
+
+/* Libraries bind a process to each processor in turn while they begin. */
+Test(processes, where_it_may_run_is_where_it_was_bound_last)
+{
+    static const char *const argv[] = {"sh", "-c", "echo $$; read x", NULL};
+    const measure_watch_options options = {.interval_ns = 1000000};
+    int output = memfd_create("output", MFD_CLOEXEC), input[2], pid = 0;
+    int first = processor_from(0), second = processor_from(first + 1);
+    char said[16] = "", name[16];
+    measure_watch *watch;
+    const measure_processes *seen;
+
+    if (second < 0)
+        cr_skip("needs two processors");
+    cr_assert_eq(pipe2(input, O_CLOEXEC), 0);
+    cr_assert_eq(dup2(input[0], 0), 0);
+    check_status(measure_watch_open(&watch, ARGV(argv), output, &options), 0);
+    while (!strchr(said, '\n')) {
+        look(watch, 1);
+        cr_assert_geq(pread(output, said, sizeof(said) - 1, 0), 0);
+    }
+    pid = atoi(said);
+    cr_assert_eq(bind_to(pid, first), 0);
+    look(watch, 100);
+    cr_assert_eq(bind_to(pid, second), 0);
+    look(watch, 8);
+    cr_assert_eq(write(input[1], "\n", 1), 1);
+    while (measure_watch_step(watch, -1)) {
+    }
+    seen = measure_watch_result(watch, &(int){0});
+    snprintf(name, sizeof(name), "%d", second);
+    for (size_t i = 0; i < seen->process_count; i++)
+        if (seen->processes[i].pid == pid)
+            cr_expect_str_eq(seen->processes[i].processors, name);
+    measure_watch_close(watch);
 }
 
 Test(processes, an_exit_code_is_told)
