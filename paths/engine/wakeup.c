@@ -11,6 +11,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#define TRIES 3
+
 static void on_told(uv_poll_t *poll, int status, int events)
 {
     wakeup *w = (wakeup *)(void *)poll; /* its first member */
@@ -52,10 +54,13 @@ void paths__wakeup_close(wakeup *w)
 void paths__wake(wakeup *w)
 {
     const uint64_t once = 1;
-    ssize_t put;
 
     if (atomic_exchange(&w->told, true))
         return;
-    put = write(w->fd, &once, sizeof(once)); /* cannot be full: told once */
-    (void)put;
+    /* It cannot be full, as it is told once; if the kernel has something else
+     * against it, whoever wakes next tries again. */
+    for (int i = 0; i < TRIES; i++)
+        if (write(w->fd, &once, sizeof(once)) == sizeof(once))
+            return;
+    atomic_store(&w->told, false);
 }
