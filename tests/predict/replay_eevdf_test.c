@@ -391,6 +391,8 @@ Test(replay_eevdf, who_looks_for_what_never_comes_is_stuck)
         run();
         cr_expect_eq(replay->stuck, 1);
     }
+    predict_replay_destroy(replay);
+    replay = NULL;
     scenario->waiting[0] = PREDICT_WAITINGS;
     check_status(predict_replay_run(&replay, scenario), PASTSET_EINVAL);
     check_error("n0");
