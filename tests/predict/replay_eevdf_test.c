@@ -245,6 +245,27 @@ Test(replay_eevdf, several_processors_and_other_laws_are_a_fluid)
 
 /* --- how it waits --- */
 
+static void ask(void)
+{
+    check_status(
+        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
+        0);
+}
+
+/* A thread on n0 computes from `start_ns` on, and then waits for a message of
+ * n1, which is given. */
+static uint32_t made_waiter(int64_t start_ns, int64_t ns)
+{
+    uint32_t message;
+
+    profile = made_profile(2);
+    message = made_message(profile, 1, 0, 1);
+    made_actor(profile, 0, start_ns);
+    made_compute(profile, ns);
+    made_receive(profile, message);
+    return message;
+}
+
 /* A thread on n0 computes for 1 ms from 4 ms on, when the load has had its
  * slice, then waits for a message that n1 sends at `sent_us`, and computes for
  * another 1 ms. */
@@ -253,18 +274,12 @@ static double waits_until(predict_waiting waiting, int64_t sent_us)
     uint32_t message;
 
     predict_profile_destroy(profile);
-    profile = made_profile(2);
-    message = made_message(profile, 1, 0, 1);
-    made_actor(profile, 0, 1 * MS);
-    made_compute(profile, 1 * MS);
-    made_receive(profile, message);
+    message = made_waiter(1 * MS, 1 * MS);
     made_compute(profile, 1 * MS);
     made_actor(profile, 1, sent_us * US);
     made_send(profile, message);
     check_status(predict_profile_check(profile), 0);
-    check_status(
-        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
-        0);
+    ask();
     scenario->loads[0] = 1;
     scenario->waiting[0] = waiting;
     run();
@@ -339,9 +354,7 @@ Test(replay_eevdf, who_yields_lets_the_other_thread_of_its_processor_go_on)
         }
     }
     check_status(predict_profile_check(profile), 0);
-    check_status(
-        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
-        0);
+    ask();
     scenario->waiting[0] = scenario->waiting[1] = PREDICT_YIELDS;
     run();
     within(replay->wall_s, 0.002, 0.0002);
@@ -351,19 +364,13 @@ Test(replay_eevdf, who_yields_lets_the_other_thread_of_its_processor_go_on)
  * had is not given back, and the load has its part. */
 Test(replay_eevdf, who_gives_up_its_slice_has_had_what_it_had)
 {
-    uint32_t message;
+    uint32_t message = made_waiter(0, 30 * MS);
 
-    profile = made_profile(2);
-    message = made_message(profile, 1, 0, 1);
-    made_actor(profile, 0, 0);
-    made_compute(profile, 30 * MS);
-    made_receive(profile, message);
     made_compute(profile, 300 * MS);
     made_actor(profile, 1, 31 * MS);
     made_send(profile, message);
-    check_status(
-        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
-        0);
+    check_status(predict_profile_check(profile), 0);
+    ask();
     scenario->waiting[0] = PREDICT_YIELDS;
     scenario->loads[0] = 0.1;
     scenario->of_other_sessions[0] = true;
@@ -375,16 +382,8 @@ Test(replay_eevdf, who_gives_up_its_slice_has_had_what_it_had)
 /* Nobody sends: it looks for ever, and that is told, not tried. */
 Test(replay_eevdf, who_looks_for_what_never_comes_is_stuck)
 {
-    uint32_t message;
-
-    profile = made_profile(2);
-    message = made_message(profile, 1, 0, 1);
-    made_actor(profile, 0, 0);
-    made_compute(profile, 1 * MS);
-    made_receive(profile, message);
-    check_status(
-        predict_scenario_create(&scenario, profile, PREDICT_SCHEDULER_EEVDF),
-        0);
+    (void)made_waiter(0, 1 * MS);
+    ask();
     for (uint32_t i = 0; i < PREDICT_WAITINGS; i++) {
         scenario->waiting[0] = i;
         scenario->loads[0] = i % 2;
