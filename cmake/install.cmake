@@ -70,7 +70,7 @@ set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-inf
           eventspace-import eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-model eventspace-forecast eventspace-watch
-          eventspace-history
+          eventspace-history eventspace-signature eventspace-contract
           eventspace-choose eventspace-load eventspace-experiment)
 list(TRANSFORM pages REPLACE "(.+)" "docs/man/\\1.1")
 install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1

@@ -136,6 +136,7 @@ static int meta_begin(eventspace *es, const char *process)
     }
     start_note(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
+    eventspace_meta_machine(meta);
     /* Whoever has a counter of his own has a wall clock of his own too. */
     meta->start_wall_ns += (uint64_t)meta->counter_offset_ns;
     meta->state = EVENTSPACE_RUNNING;

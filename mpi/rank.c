@@ -16,6 +16,7 @@
 #include "eventspace/record/environment.h"
 #include "mpi/interpose.h"
 #include "mpi/words.h"
+#include "pastset/fence.h"
 #include "pastset/status.h"
 
 #define EXPORT __attribute__((visibility("default")))
@@ -138,17 +139,41 @@ static void child_begins(void)
     atomic_store(&process.is_over, true);
 }
 
+/* "Open MPI 4.1.4", "MPICH 4.0.2": the words before the version, and that.
+ * Open MPI writes "Open MPI v4.1.4, package: ...", MPICH "MPICH
+ * Version:\t4.0.2" and more lines. */
+static void library_name(char out[64])
+{
+    char text[MPI_MAX_LIBRARY_VERSION_STRING] = "", *rest = NULL;
+    int length = 0, used = 0;
+
+    PMPI_Get_library_version(text, &length);
+    for (char *word = strtok_r(text, " \t:,\n", &rest); word && used < 63;
+         word = strtok_r(NULL, " \t:,\n", &rest)) {
+        const char *number = word + (*word == 'v');
+        bool is_number = *number >= '0' && *number <= '9';
+        if (strcmp(word, "Version") == 0)
+            continue;
+        used += snprintf(out + used, (size_t)(64 - used), "%s%s",
+                         used ? " " : "", is_number ? number : word);
+        if (is_number)
+            break;
+    }
+}
+
 static bool recorder_open(void)
 {
-    char name[32];
+    char name[32], library[64] = "";
     eventspace_recorder_options options = {
         .directory = getenv(EVENTSPACE_MPI_RUN),
         .process = name,
+        .library = library,
         .rank = mpi__rank,
         .processes = mpi__size,
         .max_events = number_from(EVENTSPACE_MPI_EVENTS)};
 
     mpi__rank_name(name, mpi__rank);
+    library_name(library);
     if (eventspace_recorder_open(&mpi__recorder, &options)) {
         mpi__recorder = NULL;
         say("%s is not recorded: %s", name, pastset_error());
@@ -219,14 +244,22 @@ static void note_init(uint16_t number, uint64_t start, int result,
     }
 }
 
+/* Before MPI is there: once it has threads, the kernel makes a process wait
+ * some 10 ms for the fence, and the program with it. */
+static uint64_t prepare(void)
+{
+    eventspace_ticks_init();
+    if (getenv(EVENTSPACE_MPI_RUN))
+        pastset_fence_init();
+    return eventspace_ticks();
+}
+
 EXPORT int MPI_Init(int *argc, char ***argv)
 {
-    uint64_t start;
+    uint64_t start = prepare();
     uintptr_t from = mpi__from(MPI__CALL_MPI_Init, __builtin_return_address(0));
     int result, provided = MPI_THREAD_SINGLE;
 
-    eventspace_ticks_init();
-    start = eventspace_ticks();
     result = PMPI_Init(argc, argv);
     if (result == MPI_SUCCESS) {
         PMPI_Query_thread(&provided);
@@ -238,13 +271,11 @@ EXPORT int MPI_Init(int *argc, char ***argv)
 
 EXPORT int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
-    uint64_t start;
+    uint64_t start = prepare();
     uintptr_t from =
         mpi__from(MPI__CALL_MPI_Init_thread, __builtin_return_address(0));
     int result;
 
-    eventspace_ticks_init();
-    start = eventspace_ticks();
     result = PMPI_Init_thread(argc, argv, required, provided);
     if (result == MPI_SUCCESS) {
         begin(start, *provided);

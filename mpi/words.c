@@ -250,15 +250,30 @@ bool mpi__was_cancelled(const mpi_held *held, const MPI_Status *status)
            PMPI_Test_cancelled(status, &flag) == MPI_SUCCESS && flag;
 }
 
-void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
-                        const MPI_Status *status)
+/* As PMPI_Get_elements_x has it, for who waits for it as short as it can be:
+ * what mpi.h shows of a status. */
+static int64_t bytes_of(const MPI_Status *status)
 {
     MPI_Count bytes = 0;
 
+#ifdef OPEN_MPI
+    if (status->_ucount <= INT64_MAX)
+        return (int64_t)status->_ucount;
+#else
+    if (status->count_hi_and_cancelled == 0 && status->count_lo >= 0)
+        return status->count_lo;
+#endif
+    PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
+    return bytes;
+}
+
+void mpi__note_received(const mpi_call *call, int result, const mpi_held *held,
+                        const MPI_Status *status)
+{
     if (result == MPI_SUCCESS && held->kind == MPI__RECEIVE && status &&
         !mpi__was_cancelled(held, status)) {
-        PMPI_Get_elements_x(status, MPI_BYTE, &bytes);
-        end_leave(call, held, status->MPI_SOURCE, status->MPI_TAG, bytes);
+        end_leave(call, held, status->MPI_SOURCE, status->MPI_TAG,
+                  bytes_of(status));
         return;
     }
     if (held->kind == MPI__RECEIVE) {

@@ -227,11 +227,22 @@ void mpi__type_freed(void);
     own_sent.kind = MPI__NOTHING;                                              \
     if (is_on)                                                                 \
         mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);
+/* A receiver may wait for what is sent: what can be done after it, is. Where
+ * there are several threads, their sends are in the order of their begin. */
 #define BEFORE_send(count, type, dest, tag, comm)                              \
-    MPI__SENDING(dest, tag, comm)                                              \
-    if (is_on && mpi__may_block(&this_call, MPI__BYTES(count, type)))          \
+    mpi_held own_sent;                                                         \
+    bool is_awaited =                                                          \
+        is_on && mpi__may_block(&this_call, MPI__BYTES(count, type));          \
+    own_sent.kind = MPI__NOTHING;                                              \
+    if (is_awaited || (is_on && mpi__is_threaded))                             \
+        mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);   \
+    if (is_awaited)                                                            \
         mpi__waits_for(&this_call, &own_sent);
 #define AFTER_send(count, type, dest, tag, comm)                               \
+    if (own_sent.kind == MPI__NOTHING)                                         \
+        mpi__begin(&this_call, &own_sent, MPI__SEND, dest, tag, comm, true);   \
+    AFTER_sent(count, type)
+#define AFTER_sent(count, type)                                                \
     mpi__note_sent(&this_call, outcome, MPI__BYTES(count, type), &own_sent);
 #define BEFORE_isend(count, type, dest, tag, comm, request)                    \
     MPI__SENDING(dest, tag, comm)
@@ -241,7 +252,7 @@ void mpi__type_freed(void);
 #define BEFORE_ibsend(count, type, dest, tag, comm, request)                   \
     MPI__SENDING(dest, tag, comm)
 #define AFTER_ibsend(count, type, dest, tag, comm, request)                    \
-    AFTER_send(count, type, dest, tag, comm)
+    AFTER_sent(count, type)
 
 #define MPI__RECEIVING(source, tag, comm, ends)                                \
     mpi_held own_held;                                                         \
@@ -271,7 +282,7 @@ void mpi__type_freed(void);
         mpi__waits_and_sends(&this_call, &own_held, &own_sent);
 #define AFTER_sendrecv(count, type, dest, sendtag, source, recvtag, comm,      \
                        status)                                                 \
-    AFTER_send(count, type, dest, sendtag, comm)                               \
+    AFTER_sent(count, type)                                                    \
         AFTER_recv(count, type, source, recvtag, comm, status)
 
 #define BEFORE_irecv(count, type, source, tag, comm, request)                  \
@@ -284,7 +295,7 @@ void mpi__type_freed(void);
     BEFORE_irecv(count, type, source, recvtag, comm, request)
 #define AFTER_isendrecv(count, type, dest, sendtag, source, recvtag, comm,     \
                         request)                                               \
-    AFTER_send(count, type, dest, sendtag, comm)                               \
+    AFTER_sent(count, type)                                                    \
         AFTER_irecv(count, type, source, recvtag, comm, request)
 
 #define MPI__PERSISTENT(what, with, its_tag, its_comm, its_bytes)              \

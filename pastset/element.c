@@ -13,11 +13,10 @@
 #define GROW_MIN (64u << 10)
 #define GROW_MAX (4u << 20)
 
-/* Pages are touched before tuples are written there, more of them each time: a
- * system call for 16 pages costs about as much as two faults, and of a page
- * that is touched in vain no more is lost than there is in use. */
+/* Pages are touched before tuples are written there, more of them each time, as
+ * many together cost less: of pages that are touched in vain no more is lost
+ * than there is in use. */
 #define TOUCH_MIN (4u << 10)
-#define TOUCH_MAX (64u << 10)
 
 /* Far beyond any space, and far from where sums of sizes overflow. */
 #define SLOT_BYTES_MAX (UINT64_MAX >> 8)
@@ -191,8 +190,8 @@ static int element_init(pastset_element *element, pastset_space *space,
         return err;
     element->prefault = options->prefault;
     if (is_on_demand(options)) {
-        err = pastset__element_grow(element);
         element->touched = TOUCH_MIN / element->stride_bytes + 1;
+        err = pastset__element_grow(element);
         if (element->touched > element->committed)
             element->touched = element->committed;
     } else {
@@ -337,6 +336,8 @@ int pastset__element_grow(pastset_element *element)
         return pastset_fail_while(err, "growing element \"%s\"",
                                   element->header->name);
     element->committed += more / element->stride_bytes;
+    if (element->prefault)
+        element->touched = element->committed;
     return 0;
 }
 
@@ -344,9 +345,9 @@ void pastset__element_touch(pastset_element *element)
 {
     uint64_t bytes = element->committed * element->stride_bytes;
     uint64_t from = element->touched * element->stride_bytes;
-    uint64_t step = from < TOUCH_MIN   ? TOUCH_MIN
-                    : from > TOUCH_MAX ? TOUCH_MAX
-                                       : from;
+    uint64_t step = from < TOUCH_MIN            ? TOUCH_MIN
+                    : from > PASTSET__TOUCH_MAX ? PASTSET__TOUCH_MAX
+                                                : from;
 
     step = round_up(step, element->stride_bytes);
     if (bytes - from < step)

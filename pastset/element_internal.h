@@ -41,6 +41,8 @@
 #define SPACE_VERSION 1u
 #define SPACE_BYTE_ORDER 0x01020304u
 #define SPACE_PAGE 4096u
+/* At most so many bytes are touched at once. */
+#define PASTSET__TOUCH_MAX (256u << 10)
 
 typedef struct space_header {
     char magic[8];
@@ -152,7 +154,8 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
 /* Gives disk blocks to a range, and touches its pages if `prefault`. */
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                           bool prefault);
-/* Touches its pages, as far as there is memory for them. */
+/* Touches its pages, as far as there is memory for them. Nothing must have been
+ * written there: they become zeros. */
 void pastset__space_touch(pastset_space *space, uint64_t offset,
                           uint64_t bytes);
 void *pastset__space_at(pastset_space *space, uint64_t offset);

@@ -88,8 +88,10 @@ int pastset_space_create(pastset_space **out,
                                strerror(error));
             goto fail;
         }
+        err = pastset__space_file_note(space);
     }
-    err = pastset__space_map(space, max_bytes);
+    if (!err)
+        err = pastset__space_map(space, max_bytes);
     if (!err && options->path)
         lock_shared(space);
     if (!err)

@@ -16,6 +16,8 @@ struct pastset_space {
     uint64_t max_bytes;          /* opened: that it can become */
     _Atomic uint64_t file_bytes; /* opened: size of the file when last seen */
     int fd;                      /* -1: anonymous memory */
+    dev_t device;                /* of the file that was created */
+    ino_t inode;
     bool read_only;
     uint32_t max_elements;
     char *path; /* "memory" when anonymous */
@@ -53,6 +55,8 @@ static inline uint64_t space_begin(uint32_t max_elements)
 uint64_t pastset_space_used_bytes(const pastset_space *space);
 /* Maps `bytes` of the space's file, or of anonymous memory. */
 int pastset__space_map(pastset_space *space, uint64_t bytes);
+/* Which file it has created. Errors: PASTSET_EIO. */
+int pastset__space_file_note(pastset_space *space);
 /* Of one that was opened: maps what has come beyond its mapping. Under the
  * lock. Errors: PASTSET_ENOMEM; all is as it was then. */
 int pastset__space_extend(pastset_space *space);

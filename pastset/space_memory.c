@@ -9,6 +9,7 @@
 #include <linux/futex.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -81,19 +82,89 @@ uint64_t pastset__space_begin(const pastset_space *space)
     return space_begin(space->max_elements);
 }
 
-void pastset__space_touch(pastset_space *space, uint64_t offset, uint64_t bytes)
+/* By adding nothing to a byte of each page, which leaves what a neighbour may
+ * be writing there. */
+static void pages_touch(pastset_space *space, uint64_t offset, uint64_t bytes)
 {
-    unsigned char *begin = space->base + offset / SPACE_PAGE * SPACE_PAGE;
     unsigned char *end = space->base + offset + bytes;
 
+    for (unsigned char *page = space->base + offset / SPACE_PAGE * SPACE_PAGE;
+         page < end; page += SPACE_PAGE)
+        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+}
+
+static void pages_populate(pastset_space *space, uint64_t offset,
+                           uint64_t bytes)
+{
 #ifdef MADV_POPULATE_WRITE
-    if (madvise(begin, (size_t)(end - begin), MADV_POPULATE_WRITE) == 0)
+    uint64_t before = offset % SPACE_PAGE;
+
+    if (madvise(space->base + offset - before, (size_t)(bytes + before),
+                MADV_POPULATE_WRITE) == 0)
         return;
 #endif
-    /* Kernels before 5.14: touch each page by adding nothing to a byte, which
-     * leaves what a neighbour may be writing there. */
-    for (unsigned char *page = begin; page < end; page += SPACE_PAGE)
-        __atomic_fetch_or(page, 0, __ATOMIC_RELAXED);
+    pages_touch(space, offset, bytes); /* kernels before 5.14 */
+}
+
+int pastset__space_file_note(pastset_space *space)
+{
+    struct stat status;
+
+    if (fstat(space->fd, &status) != 0) {
+        int error = errno;
+        return pastset_fail(PASTSET_EIO, "%s: %s", space->path,
+                            strerror(error));
+    }
+    space->device = status.st_dev;
+    space->inode = status.st_ino;
+    return 0;
+}
+
+/* Some programs close all descriptors that they know nothing of, and what they
+ * open next may have the number of this one. */
+static bool has_its_file(const pastset_space *space)
+{
+    struct stat status;
+
+    return fstat(space->fd, &status) == 0 && status.st_dev == space->device &&
+           status.st_ino == space->inode;
+}
+
+/* A limit of the size of files also holds within a file, and what is written
+ * beyond it kills. */
+static bool can_be_written(const pastset_space *space, uint64_t until)
+{
+    struct rlimit limit;
+
+    return space->fd >= 0 && has_its_file(space) &&
+           getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+           (limit.rlim_cur == RLIM_INFINITY || until <= limit.rlim_cur);
+}
+
+/* A file's pages come one by one when they are touched, each with its own
+ * reservation in the file system. Zeros that are written to the file bring them
+ * together, and are what is there already: seen on ext4, that takes half of the
+ * time, and never the milliseconds that a page now and then takes else. By
+ * syscall, as pwrite is where a thread may be cancelled, and a lock is held. */
+void pastset__space_touch(pastset_space *space, uint64_t offset, uint64_t bytes)
+{
+    static const unsigned char zeros[PASTSET__TOUCH_MAX];
+    bool can_be = can_be_written(space, offset + bytes);
+    uint64_t done = 0;
+
+    while (can_be && done < bytes) {
+        uint64_t left = bytes - done;
+        long n =
+            syscall(SYS_pwrite64, space->fd, zeros,
+                    left < sizeof(zeros) ? left : sizeof(zeros), offset + done);
+        if (n <= 0)
+            break; /* then they come one by one */
+        done += (uint64_t)n;
+    }
+    if (done == bytes)
+        pages_touch(space, offset, bytes);
+    else
+        pages_populate(space, offset, bytes);
 }
 
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
@@ -101,6 +172,11 @@ int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
 {
     if (space->fd >= 0) {
         int error;
+        if (!has_its_file(space))
+            return pastset_fail(PASTSET_EIO,
+                                "%s: its descriptor was closed, or is that of "
+                                "another file now",
+                                space->path);
         do {
             error = posix_fallocate(space->fd, (off_t)offset, (off_t)bytes);
         } while (error == EINTR);
@@ -112,7 +188,7 @@ int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                 space->path, (unsigned long long)bytes, strerror(error));
     }
     if (prefault)
-        pastset__space_touch(space, offset, bytes);
+        pages_populate(space, offset, bytes);
     return 0;
 }
 

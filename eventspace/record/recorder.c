@@ -75,19 +75,23 @@ static void wall_note(eventspace_meta *meta)
         (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static int meta_begin(eventspace_recorder *r, const char *process)
+static int meta_begin(eventspace_recorder *r,
+                      const eventspace_recorder_options *options)
 {
     eventspace_meta *meta = &r->meta;
 
     snprintf(meta->eventspace, sizeof(meta->eventspace), "%s",
              EVENTSPACE_VERSION);
-    snprintf(meta->process, sizeof(meta->process), "%s", process);
+    snprintf(meta->process, sizeof(meta->process), "%s", options->process);
+    snprintf(meta->library, sizeof(meta->library), "%s",
+             options->library ? options->library : "");
     snprintf(meta->tick_source, sizeof(meta->tick_source), "%s",
              eventspace_ticks_source());
     meta->pid = (uint32_t)getpid();
     meta->tick_hz = eventspace_ticks_hz();
     wall_note(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
+    eventspace_meta_machine(meta);
     meta->state = EVENTSPACE_RUNNING;
     return eventspace_meta_save(meta, r->meta_file);
 }
@@ -119,7 +123,7 @@ static int files_make(eventspace_recorder *r,
     if (!err)
         err = element_make(&r->life, r, EVENTSPACE_SCHEDULING_NAME,
                            EVENTSPACE_SCHEDULING_TYPE, all);
-    return err ? err : meta_begin(r, options->process);
+    return err ? err : meta_begin(r, options);
 }
 
 static void recorder_free(eventspace_recorder *r)

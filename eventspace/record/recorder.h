@@ -40,6 +40,7 @@ typedef struct eventspace_recorder eventspace_recorder;
 typedef struct eventspace_recorder_options {
     const char *directory;    /* of the run */
     const char *process;      /* one of its map */
+    const char *library;      /* by which it communicates; NULL: not known */
     uint32_t rank, processes; /* as paths_map_rank_processes has it */
     uint64_t max_events;      /* of a thread, and as many messages: addresses,
                                  not memory; 0: 268,435,456. Where there are
@@ -169,26 +170,43 @@ static inline void eventspace_record(eventspace_recorded_thread *thread,
     pastset_append_end(thread->events.appender);
 }
 
+/* A message of the same fields, that one by one are in registers, if they are
+ * in a message that nobody has the address of. */
+static inline eventspace_message
+eventspace__message_fields(const eventspace_message *m)
+{
+    return (eventspace_message){.tick = m->tick,
+                                .bytes = m->bytes,
+                                .channel = m->channel,
+                                .ordinal = m->ordinal,
+                                .call = m->call,
+                                .operation = m->operation,
+                                .tag = m->tag,
+                                .kind = m->kind,
+                                .status = m->status};
+}
+
 /* One end of a message of the thread that calls. */
 static inline void eventspace_record_message(eventspace_recorded_thread *thread,
                                              const eventspace_message *message)
 {
     unsigned char *slot = eventspace__slot(thread->messages.appender);
+    eventspace_message m = eventspace__message_fields(message);
 
     if (__builtin_expect(!slot, 0)) {
-        eventspace_message copy = *message;
+        eventspace_message copy = eventspace__message_fields(&m);
         eventspace__record_slowly(&thread->messages, &copy, sizeof(copy));
         return;
     }
-    EVENTSPACE__STORE(slot, eventspace_message, tick, message->tick);
-    EVENTSPACE__STORE(slot, eventspace_message, bytes, message->bytes);
-    EVENTSPACE__STORE(slot, eventspace_message, channel, message->channel);
-    EVENTSPACE__STORE(slot, eventspace_message, ordinal, message->ordinal);
-    EVENTSPACE__STORE(slot, eventspace_message, call, message->call);
-    EVENTSPACE__STORE(slot, eventspace_message, operation, message->operation);
-    EVENTSPACE__STORE(slot, eventspace_message, tag, message->tag);
-    EVENTSPACE__STORE(slot, eventspace_message, kind, message->kind);
-    EVENTSPACE__STORE(slot, eventspace_message, status, message->status);
+    EVENTSPACE__STORE(slot, eventspace_message, tick, m.tick);
+    EVENTSPACE__STORE(slot, eventspace_message, bytes, m.bytes);
+    EVENTSPACE__STORE(slot, eventspace_message, channel, m.channel);
+    EVENTSPACE__STORE(slot, eventspace_message, ordinal, m.ordinal);
+    EVENTSPACE__STORE(slot, eventspace_message, call, m.call);
+    EVENTSPACE__STORE(slot, eventspace_message, operation, m.operation);
+    EVENTSPACE__STORE(slot, eventspace_message, tag, m.tag);
+    EVENTSPACE__STORE(slot, eventspace_message, kind, m.kind);
+    EVENTSPACE__STORE(slot, eventspace_message, status, m.status);
     pastset_append_end(thread->messages.appender);
 }
 

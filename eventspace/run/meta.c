@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "eventspace/run/run_internal.h"
 #include "pastset/status.h"
@@ -74,6 +75,10 @@ static const field fields[] = {
      sizeof(((eventspace_meta *)0)->scheduling_ns), true},
     {"map", FIELD_I64, offsetof(eventspace_meta, map_digest),
      sizeof(((eventspace_meta *)0)->map_digest), true},
+    {"machine", FIELD_TEXT, offsetof(eventspace_meta, machine),
+     sizeof(((eventspace_meta *)0)->machine), true},
+    {"library", FIELD_TEXT, offsetof(eventspace_meta, library),
+     sizeof(((eventspace_meta *)0)->library), true},
 };
 
 #define FIELDS (sizeof(fields) / sizeof(fields[0]))
@@ -472,6 +477,13 @@ bool eventspace_meta_same_counter(const eventspace_meta *a,
         return strcmp(a->counter, b->counter) == 0;
     return strcmp(a->tick_source, b->tick_source) == 0 &&
            fabs(wall_ns - ticks * 1e9 / a->tick_hz) < SAME_COUNTER_NS;
+}
+
+void eventspace_meta_machine(eventspace_meta *meta)
+{
+    if (gethostname(meta->machine, sizeof(meta->machine) - 1) != 0)
+        meta->machine[0] = 0;
+    meta->machine[sizeof(meta->machine) - 1] = 0;
 }
 
 uint64_t eventspace_meta_now(const eventspace_meta *meta)

@@ -27,6 +27,9 @@
  *
  *   map          i    digest of the path map by which it ran
  *                     (paths_map_digest). Left out: not known
+ *   machine      str  where it ran. "" or left out: not known
+ *   library      str  of MPI, by which it communicated: "Open MPI 4.1.4". ""
+ *                     or left out: none
  *
  * It is written whole to a temporary file and renamed; on a full disk, over
  * what is there. */
@@ -64,6 +67,8 @@ typedef struct eventspace_meta {
     int64_t counter_offset_ns;
     int64_t scheduling_ns;
     int64_t map_digest;
+    char machine[128];
+    char library[64];
 } eventspace_meta;
 
 /* Errors: PASTSET_EIO with the file's name; PASTSET_ENOMEM. */
@@ -83,6 +88,9 @@ int eventspace_meta_decode(eventspace_meta *out, const void *data,
  * machines begin at 0 when each is switched on. */
 bool eventspace_meta_same_counter(const eventspace_meta *a,
                                   const eventspace_meta *b);
+
+/* Gives `meta` the name of this machine. */
+void eventspace_meta_machine(eventspace_meta *meta);
 
 /* The ticks of a process of this machine now, as far as its wall clock
  * tells. */

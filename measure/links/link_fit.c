@@ -115,10 +115,8 @@ static void residuals(measure_link *link)
 {
     double sum = 0;
     for (size_t i = 0; i < link->size_count; i++) {
-        measure_link_size *s = &link->sizes[i];
-        double off;
-        s->fitted_s = link->latency_s + (double)s->bytes / link->bandwidth;
-        off = (s->median_s - s->fitted_s) / s->fitted_s;
+        const measure_link_size *s = &link->sizes[i];
+        double off = (s->median_s - s->fitted_s) / s->fitted_s;
         sum += off * off;
     }
     link->residual = sqrt(sum / (double)link->size_count);
@@ -157,28 +155,81 @@ static double slope(const measure_link *link)
 }
 
 /* What a size tells of the burst: all of it went through at once, or as much as
- * it came sooner than by the rate alone. */
+ * it came sooner than by the rate alone.
+ *
+ * A message finds in the bucket what came in since the last one of its
+ * direction: as long as that is less than the burst, each direction carries one
+ * message in the time of a round trip, however large the burst is.
+ *
+ *   time = max(alone, size/2/rate, alone + (size - burst)/rate) */
 static double burst_by(const measure_link *link, const measure_link_size *s)
 {
     return (double)s->bytes - link->rate * (s->median_s - link->alone_s);
 }
 
-/* By the first sizes that are longer than it: an error of the rate counts least
- * there, in proportion to the size. Not by those of one packet, which a burst
- * is never less than, and whose time scatters as that of the smallest does. */
+/* By the first sizes that are clearly longer than twice the burst: an error of
+ * the rate counts least there, in proportion to the size. Not by those of one
+ * packet, which a burst is never less than, and whose time scatters as that of
+ * the smallest does. */
 static double burst(const measure_link *link)
 {
     enum { FIRST = 3 };
+    const double clearly = 0.4; /* of the size; up to twice the burst 0.5 */
     double found[FIRST];
     size_t count = 0;
     for (size_t i = 0; i < link->size_count && count < FIRST; i++) {
         double bytes = burst_by(link, &link->sizes[i]);
         if (link->sizes[i].bytes <= PACKET)
             continue;
-        if (count > 0 || bytes < (double)link->sizes[i].bytes / 2)
+        if (count > 0 || bytes < clearly * (double)link->sizes[i].bytes)
             found[count++] = bytes;
     }
     return count ? fmax(0, median(found, count)) : 0;
+}
+
+/* L where bytes hardly count: the median of the sizes that take no longer than
+ * the smallest one. */
+static double latency_of_small(const measure_link *link)
+{
+    double small[MEASURE_LINK_SIZES];
+    size_t count = 0;
+    for (size_t i = 0; i < link->size_count; i++)
+        if (i == 0 ||
+            (double)link->sizes[i].bytes <= 2 * link->rate * link->alone_s)
+            small[count++] = link->sizes[i].median_s;
+    return median(small, count);
+}
+
+/* As a shaper: B is what it lets through, and not what small messages seem to
+ * have that come through at once. */
+static void shaper(measure_link *link)
+{
+    link->latency_s = latency_of_small(link);
+    link->bandwidth = link->rate;
+    for (size_t i = 0; i < link->size_count; i++) {
+        measure_link_size *s = &link->sizes[i];
+        double bytes = (double)s->bytes;
+        s->fitted_s =
+            fmax(fmax(link->latency_s, bytes / 2 / link->rate),
+                 link->latency_s + (bytes - link->burst) / link->rate);
+    }
+    residuals(link);
+}
+
+/* As a shaper if it is one: if times are clearly less off by that than by the
+ * line. */
+static bool flow_is_shaped(measure_link *link)
+{
+    const double clearly = 0.7;
+    measure_link shaped = *link;
+
+    if (link->burst <= PACKET)
+        return false;
+    shaper(&shaped);
+    if (!(shaped.residual < clearly * link->residual))
+        return false;
+    *link = shaped;
+    return true;
 }
 
 /* A link that is none of a shaper carries as much as B tells, or more, when its
@@ -193,6 +244,11 @@ static void flow(measure_link *link)
         return;
     link->rate = 1 / per_byte;
     link->burst = burst(link);
+    if (flow_is_shaped(link))
+        return;
+    link->alone_s -= (double)link->sizes[0].bytes / link->rate;
+    link->alone_s = fmax(0, link->alone_s);
+    link->burst = burst(link);
 }
 
 /* A line that rises by less than a millionth over all sizes is level. */
@@ -203,37 +259,53 @@ static bool is_level(line l, const measure_link *link)
                1e-6 * l.latency;
 }
 
+/* L and B of these times, and what they are off by; false: they make none. */
+static bool fit_all(measure_link *link)
+{
+    line l = fit(link);
+
+    if (is_level(l, link))
+        return false;
+    link->latency_s = l.latency < 1e-12 ? 0 : l.latency;
+    link->bandwidth = 1 / l.per_byte;
+    for (size_t i = 0; i < link->size_count; i++)
+        link->sizes[i].fitted_s = line_at(l, &link->sizes[i]);
+    residuals(link);
+    flow(link);
+    return true;
+}
+
 /* On a machine that does other things too the least times are still those of
  * the link. */
-static line fit_min(const measure_link *link)
+static bool fit_min(measure_link *link)
 {
     measure_link min = *link;
 
     for (size_t i = 0; i < min.size_count; i++)
         if (min.sizes[i].min_s > 0)
             min.sizes[i].median_s = min.sizes[i].min_s;
-    return fit(&min);
+    if (!fit_all(&min))
+        return false;
+    for (size_t i = 0; i < min.size_count; i++)
+        min.sizes[i].median_s = link->sizes[i].median_s;
+    residuals(&min);
+    *link = min;
+    return true;
 }
 
 int measure_link_fit(measure_link *link)
 {
-    line l;
     int err = check_sizes(link);
+
     if (err)
         return err;
     link->by_min = false;
-    l = fit(link);
-    if (is_level(l, link)) {
+    if (!fit_all(link)) {
+        if (!fit_min(link))
+            return pastset_fail(PASTSET_EINVAL,
+                                "larger messages take no longer than small "
+                                "ones: measure larger sizes, or for longer");
         link->by_min = true;
-        l = fit_min(link);
     }
-    if (is_level(l, link))
-        return pastset_fail(PASTSET_EINVAL,
-                            "larger messages take no longer than small ones: "
-                            "measure larger sizes, or for longer");
-    link->latency_s = l.latency < 1e-12 ? 0 : l.latency;
-    link->bandwidth = 1 / l.per_byte;
-    residuals(link);
-    flow(link);
     return 0;
 }

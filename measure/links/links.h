@@ -32,11 +32,12 @@ typedef struct measure_link {
     double rate;      /* what it carries for long, bytes per second: by the
                          largest sizes; 0: not less than B */
     double burst;     /* bytes that it lets through at once after a rest */
-    double alone_s;   /* time of the smallest message */
+    double alone_s;   /* what a message takes besides its bytes, by the
+                         smallest */
     double residual;  /* root mean square of (median - fitted)/fitted */
     bool by_min;      /* medians scatter so much that larger messages take no
-                           longer than small ones: L and B are from the least
-                           times, and all others from these */
+                           longer than small ones: all is from the least
+                           times, but for `residual` */
     measure_link_size sizes[MEASURE_LINK_SIZES];
     size_t size_count;
 } measure_link;

@@ -2,16 +2,14 @@
  *
  * The number of threads that run or are ready is what a program competes with;
  * the kernel's load average counts those that wait for disks as well, over a
- * minute, and on all processors together. So threads are looked at in /proc:
- * their state and the processor that they were on last. A look takes a while
- * where there are thousands; it is taken the less often then, so that it is no
- * load itself. Looks are spread at random, for much wakes up by the same clock
- * tick as a sleep would end with. */
+ * minute, and on all processors together. So threads are looked at in /proc
+ * (competitors.c). A look takes a while where there are thousands; it is taken
+ * the less often then, so that it is no load itself. Looks are spread at
+ * random, for much wakes up by the same clock tick as a sleep would end with.
+ */
 #include "measure/load/load.h"
 
 #include <ctype.h>
-#include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <math.h>
@@ -28,88 +26,14 @@
 #define LOOK_S 0.01     /* from one look to the next, on average */
 #define LOOK_SHARE 0.05 /* of the time may be spent with looking */
 
-/* --- /proc --- */
-
-/* 0 bytes when it is gone, as threads do. */
-static size_t slurp(int folder, const char *name, char *text, size_t capacity)
-{
-    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
-    ssize_t got = fd < 0 ? 0 : read(fd, text, capacity - 1);
-    if (fd >= 0)
-        close(fd);
-    text[got > 0 ? got : 0] = 0;
-    return got > 0 ? (size_t)got : 0;
-}
-
-/* proc(5): state is field 3, processor field 39; the name in field 2 may hold
- * anything, so all is counted from its last parenthesis. */
-static bool competes(const char *stat, int processor)
-{
-    const char *at = strrchr(stat, ')');
-    if (!at || at[1] != ' ' || at[2] != 'R')
-        return false;
-    if (processor < 0)
-        return true;
-    at += 2;
-    for (int field = 3; field < 39; field++) {
-        at = strchr(at, ' ');
-        if (!at)
-            return false;
-        at++;
-    }
-    return atoi(at) == processor;
-}
-
-static unsigned count_threads(int proc, const char *pid, int processor)
-{
-    char name[64], stat[1024];
-    unsigned count = 0;
-    struct dirent *entry;
-    DIR *tasks;
-    int fd;
-    snprintf(name, sizeof(name), "%.20s/task", pid);
-    fd = openat(proc, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    tasks = fd < 0 ? NULL : fdopendir(fd);
-    if (!tasks) {
-        if (fd >= 0)
-            close(fd);
-        return 0;
-    }
-    while ((entry = readdir(tasks))) {
-        if (!isdigit((unsigned char)entry->d_name[0]))
-            continue;
-        snprintf(name, sizeof(name), "%.20s/stat", entry->d_name);
-        if (slurp(fd, name, stat, sizeof(stat)))
-            count += competes(stat, processor);
-    }
-    closedir(tasks);
-    return count;
-}
-
-int measure__threads_running(unsigned *count, int processor)
-{
-    DIR *proc = opendir("/proc");
-    struct dirent *entry;
-    if (!proc)
-        return pastset_fail(PASTSET_ENOTSUP,
-                            "cannot read the load from /proc: %s",
-                            strerror(errno));
-    *count = 0;
-    while ((entry = readdir(proc)))
-        if (isdigit((unsigned char)entry->d_name[0]) &&
-            atoi(entry->d_name) != getpid())
-            *count += count_threads(dirfd(proc), entry->d_name, processor);
-    closedir(proc);
-    return 0;
-}
-
 /* --- the kernel's own numbers --- */
 
 static double read_average(void)
 {
     char text[128];
-    return slurp(AT_FDCWD, "/proc/loadavg", text, sizeof(text)) ? atof(text)
-                                                                : NAN;
+    return measure__slurp(AT_FDCWD, "/proc/loadavg", text, sizeof(text))
+               ? atof(text)
+               : NAN;
 }
 
 /* --- which processors --- */
@@ -170,7 +94,8 @@ static void read_processors(measure_load *out, int processor)
         CPU_SET(processor, &set);
     else if (processor < 0 && sched_getaffinity(0, sizeof(set), &set) == 0)
         out->processors = (uint32_t)CPU_COUNT(&set);
-    slurp(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot, sizeof(boot));
+    measure__slurp(AT_FDCWD, "/proc/sys/kernel/random/boot_id", boot,
+                   sizeof(boot));
     measure__place_name(out->place, boot, &set);
 }
 
@@ -183,25 +108,27 @@ static void sleep_for(double seconds)
     nanosleep(&t, NULL);
 }
 
-static int look_for(double *running, int processor, double seconds_s)
+static int look_for(measure_load *out, int processor, double seconds_s)
 {
     uint32_t random = (uint32_t)getpid(), looks = 0;
-    double end = measure__seconds() + seconds_s, start, sum = 0;
+    double end = measure__seconds() + seconds_s, start;
     do {
-        unsigned count = 0;
+        measure__competitors now;
         double pause;
         int err;
         start = measure__seconds();
-        err = measure__threads_running(&count, processor);
+        err = measure__competitors_now(&now, processor);
         if (err)
             return err;
-        sum += count;
+        out->running += now.threads;
+        out->load += now.load;
         looks++;
         random = random * 1664525u + 1013904223u;
         pause = fmax(LOOK_S, (measure__seconds() - start) / LOOK_SHARE);
         sleep_for(pause * (0.5 + (double)(random >> 8) / 16777216.0));
     } while (measure__seconds() < end);
-    *running = sum / looks;
+    out->running /= looks;
+    out->load /= looks;
     return 0;
 }
 
@@ -216,7 +143,7 @@ int measure_load_now(measure_load *out, int processor, double seconds_s)
         return pastset_fail(PASTSET_EINVAL, "the duration must be above 0");
     err = measure__ticks_now(&before, processor);
     if (!err)
-        err = look_for(&out->running, processor, seconds_s);
+        err = look_for(out, processor, seconds_s);
     if (!err)
         err = measure__ticks_now(&after, processor);
     if (err)

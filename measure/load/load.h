@@ -41,6 +41,9 @@ void measure_background_load_destroy(
  * `seconds_s`: those running or ready that are none of ours, by looking at
  * /proc each 10 ms, and how busy each processor is by /proc/stat. */
 typedef struct measure_load {
+    double load;    /* what a thread of ours competes with, in threads like it:
+                       by their nice values, and as the kernel divides a
+                       processor among sessions */
     double running; /* mean number of running or ready threads, ours not
                        counted */
     double average; /* the kernel's load average of one minute */

@@ -48,7 +48,7 @@ int measure_changes_machine(measure_changes *list, const char *machine,
     char *value = add(list, machine, NULL, "load");
     if (!value)
         return PASTSET_ENOMEM;
-    snprintf(value, sizeof(*list->values), "%.2f", load->running);
+    snprintf(value, sizeof(*list->values), "%.2f", load->load);
     value = add(list, machine, NULL, "processors");
     if (!value)
         return PASTSET_ENOMEM;

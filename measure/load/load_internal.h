@@ -31,9 +31,21 @@ void measure__place_name(char *out, const char *boot, const cpu_set_t *set);
  * dead when the thread that forked it is. Non-zero: the parent is dead. */
 int measure__child_begin(pid_t parent);
 
-/* Threads that run or are ready on a processor (-1: on any), none of this
- * process. Errors: PASTSET_ENOTSUP. */
-int measure__threads_running(unsigned *count, int processor);
+/* A small file of /proc as text; 0 bytes when it is gone, as threads do. */
+size_t measure__slurp(int folder, const char *name, char *text,
+                      size_t capacity);
+
+/* Who runs or is ready on a processor (-1: on any), none of this process. */
+typedef struct measure__competitors {
+    unsigned threads;
+    double load; /* as many threads like one of this process would be */
+} measure__competitors;
+
+/* From a folder like /proc, and from that one now. Errors: PASTSET_ENOTSUP,
+ * PASTSET_ENOMEM. */
+int measure__competitors_read(measure__competitors *out, const char *proc,
+                              int processor);
+int measure__competitors_now(measure__competitors *out, int processor);
 
 /* Time of a processor, in ticks of the kernel's. What the host of a virtual
  * machine has stolen is not idle: we could not have used it. */

@@ -13,6 +13,16 @@
 #define STAT "/proc/stat"
 #define AVERAGE "/proc/loadavg"
 
+size_t measure__slurp(int folder, const char *name, char *text, size_t capacity)
+{
+    int fd = openat(folder, name, O_RDONLY | O_CLOEXEC);
+    ssize_t got = fd < 0 ? 0 : read(fd, text, capacity - 1);
+    if (fd >= 0)
+        close(fd);
+    text[got > 0 ? got : 0] = 0;
+    return got > 0 ? (size_t)got : 0;
+}
+
 /* Behind a word at the begin of a line, or NULL. */
 static const char *behind(const char *line, const char *word)
 {
@@ -82,14 +92,9 @@ int measure__running_read(unsigned *out, const char *text)
 /* Some microseconds; the same number in /proc/stat costs a hundred. */
 int measure__running_now(unsigned *out)
 {
-    int fd = open(AVERAGE, O_RDONLY | O_CLOEXEC);
     char text[128];
-    ssize_t got = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
 
-    if (fd >= 0)
-        close(fd);
-    if (got < 0)
+    if (!measure__slurp(AT_FDCWD, AVERAGE, text, sizeof(text)))
         return pastset_fail(PASTSET_ENOTSUP, AVERAGE ": %s", strerror(errno));
-    text[got] = 0;
     return measure__running_read(out, text);
 }

@@ -99,6 +99,9 @@ int64_t measure_thread_cpu(const measure_thread *thread, int64_t from_ns,
 int64_t measure_thread_ready(const measure_thread *thread, int64_t from_ns,
                              int64_t to_ns);
 
+/* Was it seen with a connection? */
+bool measure_watch_connects(const measure_watch *watch, pid_t pid);
+
 /* The processes that a socket belongs to: for those still alive, by
  * /proc/PID/net/tcp{,6} and /proc/PID/fd. The watch notes them while it
  * samples: (network namespace, local port, remote port) -> pid. 0: not known.

@@ -56,7 +56,9 @@ static bool is_number(const char *text)
     return true;
 }
 
-static void look_at_environment(measure_watch *w, size_t process)
+/* False: there is none. It ends just now, and what it had stands; or it is in
+ * the middle of an exec, and is to be looked at once more. */
+static bool look_at_environment(measure_watch *w, size_t process)
 {
     static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK",
                                         "PMI_RANK"};
@@ -64,9 +66,9 @@ static void look_at_environment(measure_watch *w, size_t process)
     size_t bytes;
     char *text = read_environment(p->pid, &bytes);
     const char *known_as;
-    if (!bytes) { /* ends just now: what it had stands */
+    if (!bytes) {
         free(text);
-        return;
+        return false;
     }
     known_as = variable(text, bytes, "EVENTSPACE_PROCESS");
     w->processes[process].own = false;
@@ -82,6 +84,7 @@ static void look_at_environment(measure_watch *w, size_t process)
         }
     }
     free(text);
+    return true;
 }
 
 static size_t add_range(char *out, size_t at, size_t capacity, int from, int to)
@@ -146,8 +149,7 @@ void measure__look_at_label(measure_watch *w, size_t process)
     /* Without records an exec is seen by nothing but another name: look more
      * than once. */
     if (own->fresh || !w->switches)
-        look_at_environment(w, process);
-    own->fresh = false;
+        own->fresh = !look_at_environment(w, process);
 }
 
 /* What a child has of us, until it is looked at. */

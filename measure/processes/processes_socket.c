@@ -170,6 +170,15 @@ void measure__look_at_sockets(measure_watch *w, size_t process)
 
 /* --- asking --- */
 
+bool measure_watch_connects(const measure_watch *w, pid_t pid)
+{
+    for (size_t i = 0; i < w->socket_count; i++)
+        if (w->sockets[i].pid == pid && w->sockets[i].known &&
+            w->sockets[i].remote_port)
+            return true;
+    return false;
+}
+
 static bool fits(const measure__socket *s, uint64_t network,
                  const char *address, uint16_t port)
 {

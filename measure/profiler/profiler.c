@@ -8,12 +8,16 @@
 
 #include "measure/load/others.h"
 #include "pastset/status.h"
+#include "predict/models/scheduler_model.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/utsname.h>
 #include <time.h>
+#include <unistd.h>
 
 /* --- running --- */
 
@@ -73,6 +77,21 @@ static void run(measure__making *m)
     }
 }
 
+/* Of the scheduler of this machine. Where the kernel tells it, only root may
+ * read it, and not everywhere. */
+static uint64_t slice_here(void)
+{
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    struct utsname kernel;
+    int version[2];
+
+    if (processors < 1 || uname(&kernel) != 0 ||
+        sscanf(kernel.release, "%d.%d", &version[0], &version[1]) != 2)
+        return 0;
+    return (uint64_t)llround(
+        predict_scheduler_slice((uint32_t)processors, version) * 1e9);
+}
+
 static int start(measure__making *m)
 {
     measure_watch_options options = {.interval_ns = m->options->interval_ns,
@@ -110,6 +129,7 @@ static int start(measure__making *m)
         return pastset_no_memory("for what was seen of %s",
                                  m->options->argv[0]);
     m->profile->others_ppm = (uint64_t)(share * 1e6 + 0.5);
+    m->profile->slice_ns = slice_here();
     m->real_ns = m->seen->start_ns + ahead;
     m->notes->watching_s = (double)m->seen->probing_ns / 1e9;
     return 0;

@@ -8,6 +8,7 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,6 +164,70 @@ static int read_file(measure__making *m)
     return err;
 }
 
+/* --- what was not captured --- */
+
+static void tell_strange(measure__making *m, const measure__messages *out)
+{
+    if (!out->strange)
+        return;
+    measure__note(m,
+                  "%llu of %llu messages are left out: their other end is not "
+                  "a process of the command, or ended too soon to be seen",
+                  (unsigned long long)out->strange,
+                  (unsigned long long)(out->strange + out->count));
+    m->notes->incomplete |= out->strange > out->count;
+}
+
+/* A process, no launcher, that has connections of which nothing comes by here;
+ * NULL: none. */
+static const measure_process *one_elsewhere(const measure__making *m)
+{
+    for (size_t i = 0; i < m->seen->process_count; i++) {
+        const measure_process *p = &m->seen->processes[i];
+        if (p->network && p->network != m->network &&
+            !measure__is_launcher(m, m->group_of[i]) &&
+            measure_watch_connects(m->watch, p->pid))
+            return p;
+    }
+    return NULL;
+}
+
+static size_t count_ranks(const measure__making *m)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < m->group_count; i++)
+        count += strncmp(m->groups[i].label, "rank", 4) == 0 &&
+                 isdigit((unsigned char)m->groups[i].label[4]);
+    return count;
+}
+
+/* Of those that send each other messages, nothing came by. */
+static void tell_missing(measure__making *m, const measure__messages *out)
+{
+    const measure_process *p =
+        m->options->packets_file ? NULL : one_elsewhere(m);
+
+    if (m->capture_count == 0)
+        return;
+    if (p)
+        measure__note(m,
+                      "%s has connections in another network namespace, where "
+                      "nothing was captured: profile it there, or give what "
+                      "tcpdump wrote there to --packets",
+                      p->label);
+    else if (!out->count && count_ranks(m) > 1)
+        measure__note(m,
+                      "no packets went between the ranks of MPI: they share "
+                      "memory, or use another network interface. Put "
+                      "'eventspace mpi' in front of the program, let MPI use "
+                      "TCP (--mca btl tcp,self of Open MPI), or say "
+                      "--no-packets");
+    else
+        return;
+    m->notes->incomplete = true;
+}
+
 int measure__take_packets(measure__making *m, measure__messages *out)
 {
     int err = read_file(m);
@@ -176,11 +241,8 @@ int measure__take_packets(measure__making *m, measure__messages *out)
         m->groups[out->items[i].from].messages++;
         m->groups[out->items[i].to].messages++;
     }
-    if (out->strange)
-        measure__note(m,
-                      "%llu messages are left out: their other end is not a "
-                      "process of the command, or ended too soon to be seen",
-                      (unsigned long long)out->strange);
+    tell_strange(m, out);
+    tell_missing(m, out);
     if (m->options->packets_file && m->capture_count && !out->count) {
         measure__note(m, "%s has no message between processes of the command",
                       m->options->packets_file);

@@ -17,7 +17,7 @@ struct measure__sensor {
 
 /* --- shares --- */
 
-double measure__availability(uint32_t others, uint32_t processors)
+double measure__availability(double others, uint32_t processors)
 {
     return fmin(1, (double)processors / (others + 1.0));
 }
@@ -68,15 +68,16 @@ void measure__sensor_close(measure__sensor *a)
 int measure__sensor_look(measure__sensor *a)
 {
     unsigned others = 0;
-    int err = a->processor >= 0
-                  ? measure__threads_running(&others, a->processor)
-                  : measure__running_now(&others);
+    measure__competitors now = {0};
+    int err = a->processor >= 0 ? measure__competitors_now(&now, a->processor)
+                                : measure__running_now(&others);
 
     if (!err && a->processor < 0 && others > 0)
         others--; /* but for us */
     if (err)
         return err;
-    a->sum += measure__availability(others, a->processors);
+    a->sum += measure__availability(a->processor >= 0 ? now.load : others,
+                                    a->processors);
     a->looks++;
     return 0;
 }

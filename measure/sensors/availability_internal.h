@@ -35,7 +35,7 @@ int measure__sensor_look(measure__sensor *sensor);
 int measure__sensor_take(measure__sensor *sensor, double *share);
 
 /* The share of one processor that one more thread gets. */
-double measure__availability(uint32_t others, uint32_t processors);
+double measure__availability(double others, uint32_t processors);
 /* The part of the time between that was not stolen. */
 double measure__availability_left(measure__ticks from, measure__ticks to);
 

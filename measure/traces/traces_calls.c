@@ -65,6 +65,7 @@ static void take(ranks *r, const scopes_top *top)
                 .sequence = event->sequence,
                 .message = TRACES_NONE,
                 .ready = TRACES_NONE,
+                .room = TRACES_NONE,
                 .meeting = TRACES_NONE};
         r->count++;
     }

@@ -7,10 +7,11 @@
  *                   know of all (dissemination)
  *   each for each   a message from each to each other one; also where it was
  *                   only started, as its messages travel while its processes do
- *                   something else
- *   from the root   a tree in which member v has what v with its lowest bit
- *                   cleared has sent (binomial)
- *   to the root     the same tree, the other way
+ *                   something else. Between two of which the library lets one
+ *                   wait for the other (traces_pairs.c): the second to come
+ * asks the first one, whose message comes before its own leaves from the root
+ * a tree in which member v has what v with its lowest bit cleared has sent
+ * (binomial) to the root     the same tree, the other way
  *
  * A message is as long as what its sender brought, or its receiver got. Where
  * it grows on its way (gather, scatter, allgather) it is as long as what comes
@@ -144,10 +145,55 @@ static size_t from_to(const ranks_meeting *m, uint32_t from, uint32_t to)
     return (size_t)from * m->count + to;
 }
 
+static uint64_t part_of(const ranks *r, const ranks_meeting *m, uint32_t v)
+{
+    uint64_t bytes = measure__ranks_bytes(r, member(r, m, v));
+
+    return m->is_whole ? bytes : bytes / m->count;
+}
+
+/* Of two: who came first. */
+static uint32_t first_to_come(const ranks *r, const ranks_meeting *m)
+{
+    return member(r, m, 0)->start_ns > member(r, m, 1)->start_ns;
+}
+
+/* By the message that nobody sends himself. */
+#define ASKS 0
+
+static void model_turns(ranks *r, ranks_meeting *m)
+{
+    uint32_t first = first_to_come(r, m), second = 1 - first;
+    int64_t start_ns = member(r, m, second)->start_ns;
+
+    m->is_in_turns = true;
+    m->hop_ns = INT64_MAX;
+    for (uint32_t v = 0; v < 2; v++)
+        at_most(&m->hop_ns, (member(r, m, v)->end_ns - start_ns) / 3);
+    message(r, m, ASKS)->at_ns = start_ns;
+    message(r, m, from_to(m, first, second))->at_ns = start_ns + m->hop_ns;
+    message(r, m, from_to(m, second, first))->at_ns = start_ns + 2 * m->hop_ns;
+}
+
+static uint64_t least_part_of_two(const ranks *r, const ranks_meeting *m)
+{
+    uint64_t a = part_of(r, m, 0), b = part_of(r, m, 1);
+
+    return a < b ? a : b;
+}
+
 static int model_each(ranks *r, ranks_meeting *m)
 {
     int err =
         measure__ranks_messages(r->t, &m->message, (size_t)m->count * m->count);
+
+    if (!err && m->model == RANKS_EACH && m->count == 2 &&
+        measure__ranks_are_in_turns(r, member(r, m, 0)->process,
+                                    member(r, m, 1)->process,
+                                    least_part_of_two(r, m))) {
+        model_turns(r, m);
+        return 0;
+    }
 
     for (uint32_t v = 0; v < m->count && !err; v++)
         for (uint32_t to = 0; to < m->count; to++)
@@ -165,15 +211,31 @@ static size_t due_of_each(const ranks *r, const ranks_meeting *m, uint32_t v,
     return count;
 }
 
+static int64_t meet_in_turns(ranks *r, const ranks_meeting *m, uint32_t v)
+{
+    bool is_first = first_to_come(r, m) == v;
+    uint32_t other = 1 - v;
+    ranks_due asked = due(r, m, ASKS), data = due(r, m, from_to(m, other, v));
+    int64_t ns = member(r, m, v)->start_ns;
+
+    if (!is_first)
+        send(r, m, ASKS, 0, v, other);
+    ns = measure__ranks_receive(r->t, is_first ? &asked : &data, 1, ns) +
+         m->hop_ns;
+    measure__traces_sleep(r->t, m->hop_ns);
+    send(r, m, from_to(m, v, other), part_of(r, m, v), v, other);
+    return is_first ? measure__ranks_receive(r->t, &data, 1, ns) : ns;
+}
+
 static int64_t meet_each(ranks *r, const ranks_meeting *m, uint32_t v)
 {
     const ranks_operation *o = member(r, m, v);
-    uint64_t bytes = measure__ranks_bytes(r, o);
 
+    if (m->is_in_turns)
+        return meet_in_turns(r, m, v);
     for (uint32_t i = 1; i < m->count; i++) {
         uint32_t to = (v + i) % m->count;
-        send(r, m, from_to(m, v, to), m->is_whole ? bytes : bytes / m->count, v,
-             to);
+        send(r, m, from_to(m, v, to), part_of(r, m, v), v, to);
     }
     if (m->model == RANKS_STARTED)
         return o->start_ns;

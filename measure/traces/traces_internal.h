@@ -75,7 +75,8 @@ typedef struct traces_runner {
 } traces_runner;
 
 typedef struct traces_process {
-    bool known; /* it came up */
+    bool known;                              /* it came up */
+    const char *machine, *library, *counter; /* "": not known */
     int64_t start_ns;
     uint32_t node;                /* of the profile */
     predict_waiting waiting;      /* of a rank */

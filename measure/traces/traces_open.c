@@ -245,12 +245,17 @@ static int make_processes(traces *t, eventspace_run *run)
             eventspace_run_process_at(run, i);
         t->processes[i].known = process->has_meta;
         t->processes[i].node = PREDICT_NONE;
+        t->processes[i].machine = process->meta.machine;
+        t->processes[i].library = process->meta.library;
+        t->processes[i].counter = process->meta.counter;
         if (process->has_meta && process->meta.start_wall_ns < first)
             first = process->meta.start_wall_ns;
     }
     if (first == UINT64_MAX)
         return pastset_fail(PASTSET_ENOENT, "%s: no process has started",
                             eventspace_run_directory(run));
+    if (first > INT64_MAX / 4) /* damaged */
+        first = INT64_MAX / 4;
     t->shift_ns = (int64_t)first - t->start_ns;
     for (uint32_t i = 0; i < count; i++) {
         const eventspace_run_process *process =

@@ -87,6 +87,17 @@ typedef struct call {
     size_t count;
 } call;
 
+static const ranks_operation *sent_of(const call *c)
+{
+    return &c->operations[c->operations[0].kind != RANKS_SENDS];
+}
+
+/* It sends when it has received (traces_pairs.c). */
+static bool is_second(const call *c)
+{
+    return c->count == 2 && sent_of(c)->is_second;
+}
+
 /* Those who have waited for this receiver may send. */
 static void tell_ready(traces *t, const call *c)
 {
@@ -98,11 +109,20 @@ static void tell_ready(traces *t, const call *c)
     }
 }
 
+static void tell_room(traces *t, const call *c)
+{
+    for (size_t i = 0; i < c->count; i++) {
+        const ranks_operation *o = &c->operations[i];
+        for (uint32_t m = o->room; m != TRACES_NONE; m = t->messages[m].next)
+            measure__traces_send(t, m, o->end_ns, 0, o->process,
+                                 t->messages[m].to);
+    }
+}
+
 /* When the last of them has left. */
-static int64_t send_all(const ranks *r, const call *c)
+static int64_t send_all(const ranks *r, const call *c, int64_t ns)
 {
     traces *t = r->t;
-    int64_t ns = c->operations->start_ns;
 
     for (size_t i = 0; i < c->count; i++) {
         const ranks_operation *o = &c->operations[i];
@@ -146,10 +166,19 @@ static void pass(ranks *r, const call *c)
         ns = measure__ranks_meet(r, c->operations);
     } else {
         tell_ready(t, c);
-        ns = send_all(r, c);
-        ns = receive_all(r, c, ns);
+        ns = c->operations->start_ns;
+        if (is_second(c)) {
+            int64_t sent_ns = t->messages[sent_of(c)->message].at_ns;
+            ns = receive_all(r, c, ns);
+            measure__traces_sleep(t, sent_ns - ns);
+            ns = send_all(r, c, sent_ns);
+        } else {
+            ns = send_all(r, c, ns);
+            ns = receive_all(r, c, ns);
+        }
     }
     measure__traces_sleep(t, c->operations->end_ns - ns);
+    tell_room(t, c);
 }
 
 /* --- a thread --- */

@@ -33,7 +33,13 @@ typedef struct ranks_operation {
     uint32_t process, thread, sequence;
     uint32_t message; /* SENDS, RECEIVES: its number */
     uint32_t ready;   /* a message by which the receiver tells the sender of a
-                         long one that it has come; TRACES_NONE */
+                         long one that it has come, or that there is room;
+                         TRACES_NONE */
+    uint32_t room;    /* messages by which it tells senders when it has ended
+                         that there is room: the first, then by `next`;
+                         TRACES_NONE */
+    bool is_second;   /* SENDS: one of a call that receives first; see
+                         measure__ranks_are_in_turns */
     uint32_t meeting; /* MEETS: which, and its number there */
     uint32_t member;
 } ranks_operation;
@@ -49,10 +55,11 @@ typedef enum ranks_model {
 /* Operations of one collective. */
 typedef struct ranks_meeting {
     ranks_model model;
-    bool is_growing; /* what is passed on is what came together so far; else
-                        it is as long as what was brought */
-    bool is_whole;   /* STARTED: each gets all that another one has brought */
-    bool is_flat;    /* directly between the root and all others */
+    bool is_growing;  /* what is passed on is what came together so far; else
+                         it is as long as what was brought */
+    bool is_whole;    /* STARTED: each gets all that another one has brought */
+    bool is_flat;     /* directly between the root and all others */
+    bool is_in_turns; /* EACH, of two: see measure__ranks_are_in_turns */
     uint32_t first, count; /* of `members`; a root is the first */
     uint32_t message;      /* the first */
     int64_t hop_ns;        /* what a message takes */
@@ -117,6 +124,10 @@ int64_t measure__ranks_receive(traces *t, ranks_due *due, size_t count,
 /* --- traces_pairs.c --- */
 
 int measure__ranks_pair(ranks *r);
+/* Whether messages that two processes send each other at the same time, so long
+ * at least, go one after the other. */
+bool measure__ranks_are_in_turns(const ranks *r, uint32_t a, uint32_t b,
+                                 uint64_t bytes);
 
 /* --- traces_meetings.c --- */
 

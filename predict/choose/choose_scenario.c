@@ -150,7 +150,8 @@ static void set_nodes(predict_scenario *s, const predict_cluster *cluster,
         const predict_machine *machine = &cluster->machines[machines[i]];
         size_t same = 0;
         s->loads[i] = place_load(cluster, machine->place);
-        s->schedulers[i] = machine->scheduler;
+        s->schedulers[i] = predict_scheduler_on(
+            machine->scheduler, (double)s->profile->slice_ns / 1e9);
         s->speeds[i] = machine->speed;
         while (same < i &&
                cluster->machines[machines[same]].place != machine->place)

@@ -30,14 +30,16 @@ static double split_load(const predict_cluster *cluster, uint32_t place)
 bool predict_is_fine_grained(const predict_profile *profile)
 {
     double busy_s = 0, phases = 0;
+    double slice_s = predict_scheduler_on(PREDICT_SCHEDULER_DEFAULT,
+                                          (double)profile->slice_ns / 1e9)
+                         .slice_s;
 
     for (uint32_t i = 0; i < profile->node_count; i++) {
         predict_sums sums = predict_profile_sums(profile, i);
         busy_s += sums.busy_phase_s * (double)sums.phases;
         phases += (double)sums.phases;
     }
-    return phases > 0 &&
-           busy_s / phases < PREDICT_SCHEDULER_DEFAULT.slice_s / 2;
+    return phases > 0 && busy_s / phases < slice_s / 2;
 }
 
 void predict_split(double *out, const predict_profile *profile,

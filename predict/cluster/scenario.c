@@ -37,7 +37,8 @@ static void change_node(predict_scenario *s, size_t i,
     if (c->told & PREDICT_SESSION)
         s->of_other_sessions[i] = c->of_other_session;
     if (c->told & PREDICT_SCHEDULER)
-        s->schedulers[i] = c->scheduler;
+        s->schedulers[i] = predict_scheduler_on(
+            c->scheduler, (double)s->profile->slice_ns / 1e9);
 }
 
 /* Another bandwidth is another flow; it is not known if it is not told. */
@@ -197,7 +198,8 @@ int predict_scenario_create(predict_scenario **out,
         return err;
     }
     for (size_t i = 0; i < profile->node_count; i++) {
-        s->schedulers[i] = scheduler;
+        s->schedulers[i] =
+            predict_scheduler_on(scheduler, (double)profile->slice_ns / 1e9);
         s->waiting[i] = profile->nodes[i].waiting;
         s->of_other_sessions[i] = apart;
         s->speeds[i] = 1;

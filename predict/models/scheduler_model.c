@@ -38,6 +38,26 @@ double predict_scheduler_extra(predict_scheduler scheduler, double busy_s,
     return fmax(0, load * busy_s - back);
 }
 
+/* --- slices --- */
+
+double predict_scheduler_slice(uint32_t processors, const int version[2])
+{
+    bool is_older = version[0] < 6 || (version[0] == 6 && version[1] < 15);
+    double factor = 1;
+
+    for (uint32_t n = processors < 8 ? processors : 8; n > 1; n /= 2)
+        factor++;
+    return factor * (is_older ? 0.75e-3 : 0.7e-3);
+}
+
+predict_scheduler predict_scheduler_on(predict_scheduler scheduler,
+                                       double slice_s)
+{
+    if (scheduler.slice_s == PREDICT_SLICE_PROFILED)
+        scheduler.slice_s = slice_s > 0 ? slice_s : PREDICT_SLICE_DEFAULT;
+    return scheduler;
+}
+
 /* --- as text --- */
 
 /* What stands behind the name of a scheduler model: "bounded:TIME". */
@@ -96,7 +116,7 @@ static void time_text(const char *name, double time_s, char *buffer,
 const char *predict_scheduler_text(predict_scheduler scheduler, char *buffer,
                                    size_t bytes)
 {
-    if (scheduler.slice_s == PREDICT_SCHEDULER_EEVDF.slice_s)
+    if (scheduler.slice_s == PREDICT_SLICE_PROFILED)
         snprintf(buffer, bytes, "eevdf");
     else if (scheduler.slice_s > 0)
         time_text("eevdf", scheduler.slice_s, buffer, bytes);

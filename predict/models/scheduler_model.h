@@ -27,17 +27,23 @@
 #define PREDICT_SCHEDULER_MODEL_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 typedef struct predict_scheduler {
     double credit_s; /* 0: fair; INFINITY: credit */
     double slice_s;  /* of eevdf, whose credit is 0; else 0 */
 } predict_scheduler;
 
+/* The slice of the machine that was profiled (predict_scheduler_on). */
+#define PREDICT_SLICE_PROFILED (-1.0)
+/* Where it is not known: that of a machine of 8 processors or more, by
+ * predict_scheduler_slice. */
+#define PREDICT_SLICE_DEFAULT 2.8e-3
+
 #define PREDICT_SCHEDULER_CREDIT ((predict_scheduler){.credit_s = INFINITY})
 #define PREDICT_SCHEDULER_FAIR ((predict_scheduler){.credit_s = 0})
-/* A machine of 8 processors or more. Linux has 0.7 ms (0.75 ms up to 6.14)
- * times 1 + floor(log2(processors)), and no more than four times that. */
-#define PREDICT_SCHEDULER_EEVDF ((predict_scheduler){.slice_s = 2.8e-3})
+#define PREDICT_SCHEDULER_EEVDF                                                \
+    ((predict_scheduler){.slice_s = PREDICT_SLICE_PROFILED})
 
 /* Where nothing is known: today's Linux. */
 #define PREDICT_SCHEDULER_DEFAULT PREDICT_SCHEDULER_EEVDF
@@ -47,8 +53,18 @@ typedef struct predict_scheduler {
 double predict_scheduler_extra(predict_scheduler scheduler, double busy_s,
                                double idle_s, double load);
 
+/* The base slice that Linux gives a machine with that many processors, in
+ * seconds: 0.7 ms (0.75 ms up to 6.14) times 1 + floor(log2(processors)), and
+ * no more than four times that. `version` as in 6.15: 6, 15. */
+double predict_scheduler_slice(uint32_t processors, const int version[2]);
+
+/* The same with a slice, if it is one of PREDICT_SLICE_PROFILED: `slice_s`, or,
+ * if that is 0, PREDICT_SLICE_DEFAULT. */
+predict_scheduler predict_scheduler_on(predict_scheduler scheduler,
+                                       double slice_s);
+
 /* "credit", "fair", or a time: "bounded:6ms"; "eevdf" or
- * "eevdf:2.8ms", with the slice. The text of any law fits into 32
+ * "eevdf:1.4ms", with the slice. The text of any law fits into 32
  * bytes. Errors: PASTSET_EINVAL. */
 int predict_scheduler_parse(predict_scheduler *out, const char *text);
 const char *predict_scheduler_text(predict_scheduler scheduler, char *buffer,

@@ -139,6 +139,8 @@ typedef struct predict_profile {
     uint64_t others_ppm;   /* millionths of the processors' time that other
                               programs had meanwhile (measure/load/others.h); 0
                               also   in the files of older programs */
+    uint64_t slice_ns;     /* base slice of the scheduler of the machine; 0: not
+                              known */
 } predict_profile;
 
 /* "sleep", "spin", "yield". */

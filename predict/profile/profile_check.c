@@ -12,6 +12,9 @@
 #include "pastset/status.h"
 #include "predict/profile/profile_internal.h"
 
+#define SLICE_MIN_NS 10000
+#define SLICE_MAX_NS 1000000000
+
 static bool is_time(int64_t ns)
 {
     return ns >= 0 && ns <= PREDICT__MAX_NS;
@@ -274,6 +277,11 @@ int predict_profile_check(const predict_profile *profile)
     else if (profile->others_ppm > 1000000)
         err = pastset_fail(PASTSET_EINVAL,
                            "others had more than all of the processors");
+    else if (profile->slice_ns && (profile->slice_ns < SLICE_MIN_NS ||
+                                   profile->slice_ns > SLICE_MAX_NS))
+        err = pastset_fail(PASTSET_EINVAL,
+                           "a slice of the scheduler is shorter than 10 us or "
+                           "longer than a second");
     if (!err)
         err = check_nodes(profile);
     if (!err)

@@ -76,7 +76,7 @@ typedef struct predict__scalar {
     bool optional; /* 0 where a file does not have it */
 } predict__scalar;
 
-#define PREDICT__SCALARS 7
+#define PREDICT__SCALARS 8
 #define PREDICT__COLUMNS 35
 
 extern const predict__scalar predict__scalars[PREDICT__SCALARS];

@@ -66,6 +66,7 @@ const predict__scalar predict__scalars[PREDICT__SCALARS] = {
      false},
     {"others_ppm", PREDICT__NUMBER, offsetof(predict_profile, others_ppm),
      true},
+    {"slice_ns", PREDICT__NUMBER, offsetof(predict_profile, slice_ns), true},
 };
 
 const char *const predict__array_keys[PREDICT__ARRAYS] = {

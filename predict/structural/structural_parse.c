@@ -15,11 +15,11 @@
  * A line ends where it ends, but for what is in parentheses. A member is any
  * text without blanks, commas and parentheses; 1..64 are as many members. */
 #include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/map/units.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "predict/structural/structural_internal.h"
@@ -264,13 +264,19 @@ typedef struct number {
     bool is_share; /* in % */
 } number;
 
+/* 12, 0.5, 2.5e-9: with a power of ten as other programs print it. */
 static size_t digits(const char *at)
 {
-    size_t n = strspn(at, "0123456789");
+    size_t n = strspn(at, "0123456789"), power;
 
     if (at[n] == '.' && at[n + 1] != '.')
         n += 1 + strspn(at + n + 1, "0123456789");
-    return n;
+    if (n == 0 || (at[n] != 'e' && at[n] != 'E'))
+        return n;
+    power = n + 1 + (at[n + 1] == '-' || at[n + 1] == '+');
+    return isdigit((unsigned char)at[power])
+               ? power + strspn(at + power, "0123456789")
+               : n;
 }
 
 static bool number_take(parser *p, number *out)
@@ -284,8 +290,8 @@ static bool number_take(parser *p, number *out)
         return false;
     }
     snprintf(text, sizeof(text), "%.*s", (int)bytes, p->at);
-    *out = (number){0};
-    if (paths_parse_real(text, &out->value) != 0) {
+    *out = (number){.value = strtod(text, NULL)};
+    if (!isfinite(out->value)) {
         expected(p, "a number");
         return false;
     }

@@ -9,9 +9,11 @@
  *   mpi.kernel.*    parts of real programs (mpi/kernels.c), recorded; the limit
  *                   is without
  *
- * Each course runs the program in each way, one after the other: as it is, with
- * the bare interposer, recorded, by EZTrace. The medians of all courses are
- * told. EZTrace has its buffer as it is, which is the largest that OTF2 allows.
+ * The ways in which a program is run (as it is, with the bare interposer,
+ * recorded, by EZTrace) take turns, block by block (mpi/turns.h), and each
+ * block is compared with the one of the same turn: the medians are told, of
+ * several courses, as one process may lie better in memory than the next.
+ * EZTrace has its buffer as it is, which is the largest that OTF2 allows.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -22,7 +24,8 @@
 
 #include "tests/bench/bench.h"
 
-#define COURSES 15
+#define COURSES 8
+#define MOST_BLOCKS 4000 /* of all courses */
 
 #ifndef RECORD_OPENMPI_BENCH
 #define RECORD_OPENMPI_BENCH NULL
@@ -69,60 +72,111 @@ static void way_write(char *out, size_t capacity, const library *l, way how)
     }
 }
 
-/* NAN: it printed no number. */
-static double run(const library *l, const char *program, const char *operation,
-                  int ranks, way how)
-{
-    char command[4096], way_text[512], line[64];
-    double ns = NAN;
-    FILE *in;
-
-    way_write(way_text, sizeof(way_text), l, how);
-    snprintf(command, sizeof(command), "%s %s -n %d %s%s %s %s %s 2>/dev/null",
-             l->launcher, l->arguments, ranks, how == BARE ? l->preload : "",
-             how == BARE ? l->bare : "", way_text, program, operation);
-    in = popen(command, "r");
-    while (in && isnan(ns) && fgets(line, sizeof(line), in))
-        if (sscanf(line, "%lf", &ns) != 1)
-            ns = NAN; /* EZTrace says what it does */
-    while (in && fgets(line, sizeof(line), in))
-        ;
-    if (in)
-        pclose(in);
-    return ns;
-}
-
-typedef struct times {
-    double ns[WAYS][COURSES];
+/* What the blocks of each way took. */
+static struct {
+    double ns[WAYS][MOST_BLOCKS];
+    size_t count;
 } times;
 
-/* Courses in these ways, one after the other. */
-static void courses(times *t, const library *l, const char *program,
+/* The program in this way, which is number `own` of `all` that take turns. */
+static FILE *start(const library *l, const char *program, const char *operation,
+                   int ranks, way how, unsigned own, unsigned all)
+{
+    char command[4096], way_text[512];
+    FILE *out;
+
+    way_write(way_text, sizeof(way_text), l, how);
+    snprintf(command, sizeof(command),
+             "BENCH_TURNS=turns:%u:%u %s %s -n %d %s%s %s %s %s 2>/dev/null",
+             own, all, l->launcher, l->arguments, ranks,
+             how == BARE ? l->preload : "", how == BARE ? l->bare : "",
+             way_text, program, operation);
+    out = popen(command, "r");
+    return out;
+}
+
+/* How many blocks there are from `from` on. */
+static size_t blocks_read(FILE *in, double *ns, size_t from)
+{
+    char line[64];
+    size_t count = from;
+
+    while (fgets(line, sizeof(line), in)) /* EZTrace says what it does */
+        if (count < MOST_BLOCKS && sscanf(line, "%lf", &ns[count]) == 1)
+            count++;
+    return count;
+}
+
+/* False: one of the programs has failed. */
+static bool course(const library *l, const char *program, const char *operation,
+                   int ranks, unsigned ways)
+{
+    FILE *turns = fopen("turns", "w"), *out[WAYS] = {0};
+    unsigned own = 0;
+    size_t count = 0, first = 0;
+    bool is_right = turns != NULL;
+
+    if (!turns || fwrite(&own, sizeof(own), 1, turns) != 1)
+        is_right = false;
+    if (turns)
+        fclose(turns);
+    for (int how = 0; is_right && how < WAYS; how++)
+        if (ways & 1u << how)
+            out[how] = start(l, program, operation, ranks, (way)how, own++,
+                             (unsigned)__builtin_popcount(ways));
+    for (int how = 0; how < WAYS; how++) {
+        if (!out[how])
+            continue;
+        count = blocks_read(out[how], times.ns[how], times.count);
+        is_right &= pclose(out[how]) == 0 && count > times.count;
+        first = first ? first : count;
+        is_right &= count == first;
+    }
+    if (is_right)
+        times.count = count;
+    return is_right;
+}
+
+/* False: there is nothing to say. */
+static bool courses(const library *l, const char *program,
                     const char *operation, int ranks, unsigned ways)
 {
+    times.count = 0;
     for (int i = 0; i < COURSES; i++)
-        for (int how = 0; how < WAYS; how++)
-            t->ns[how][i] = ways & 1u << how
-                                ? run(l, program, operation, ranks, (way)how)
-                                : NAN;
+        if (!course(l, program, operation, ranks, ways)) {
+            fprintf(stderr, "bench: %s %s has failed with %s\n", program,
+                    operation, l->name);
+            return false;
+        }
+    return true;
 }
 
-static double median_of(const times *t, way how)
+static double median_of(way how)
 {
-    times copy = *t; /* it is sorted */
+    static double copy[MOST_BLOCKS]; /* it is sorted */
 
-    return bench_median(copy.ns[how], COURSES);
+    memcpy(copy, times.ns[how], times.count * sizeof(*copy));
+    return bench_median(copy, times.count);
 }
 
-/* What one adds to the program as it is: the machine may be faster in one
- * course than in another, so each is compared with its own. */
-static double median_added(const times *t, way how)
+/* What one adds to another. */
+static double median_added(way how, way to)
 {
-    double added[COURSES];
+    static double added[MOST_BLOCKS];
 
-    for (int i = 0; i < COURSES; i++)
-        added[i] = t->ns[how][i] - t->ns[PLAIN][i];
-    return bench_median(added, COURSES);
+    for (size_t i = 0; i < times.count; i++)
+        added[i] = times.ns[how][i] - times.ns[to][i];
+    return bench_median(added, times.count);
+}
+
+/* The one as so much more than the other. */
+static void beside_print(const char *name, way how, way to, double divisor,
+                         const char *unit, const char *whose)
+{
+    double limit = median_of(to);
+
+    bench_print_beside(name, (limit + median_added(how, to)) / divisor, unit,
+                       limit / divisor, whose);
 }
 
 static bool name_wanted(char *out, size_t capacity, const char *group,
@@ -134,21 +188,18 @@ static bool name_wanted(char *out, size_t capacity, const char *group,
 
 static void call_measure(const library *l)
 {
-    times t;
     char name[64];
 
-    if (!name_wanted(name, sizeof(name), "", "call", l))
-        return;
-    courses(&t, l, l->bench, "call", 1,
-            1u << PLAIN | 1u << BARE | 1u << RECORDED);
-    bench_print_beside(name, median_added(&t, RECORDED), "ns",
-                       median_added(&t, BARE), "bare interposer");
+    if (name_wanted(name, sizeof(name), "", "call", l) &&
+        courses(l, l->bench, "call", 1,
+                1u << PLAIN | 1u << BARE | 1u << RECORDED))
+        bench_print_beside(name, median_added(RECORDED, PLAIN), "ns",
+                           median_added(BARE, PLAIN), "bare interposer");
 }
 
 static void communication_measure(const library *l, const char *operation,
                                   bool has_eztrace)
 {
-    times t;
     char name[64], beside[64];
     bool is_wanted = name_wanted(name, sizeof(name), "", operation, l);
     unsigned ways = 1u << PLAIN | 1u << BARE | 1u << RECORDED;
@@ -157,26 +208,24 @@ static void communication_measure(const library *l, const char *operation,
         name_wanted(beside, sizeof(beside), "eztrace.", operation, l);
     if (!is_wanted && !has_eztrace)
         return;
-    courses(&t, l, l->bench, operation, 2,
-            has_eztrace ? ways | 1u << EZTRACE : ways);
+    has_eztrace =
+        has_eztrace && courses(l, l->bench, operation, 2, ways | 1u << EZTRACE);
+    if (!has_eztrace && !courses(l, l->bench, operation, 2, ways))
+        return;
     if (is_wanted)
-        bench_print_beside(name, median_of(&t, RECORDED), "ns",
-                           median_of(&t, BARE), "bare interposer");
+        beside_print(name, RECORDED, BARE, 1, "ns", "bare interposer");
     if (has_eztrace)
-        bench_print_beside(beside, median_added(&t, RECORDED), "ns",
-                           median_added(&t, EZTRACE), "EZTrace");
+        bench_print_beside(beside, median_added(RECORDED, PLAIN), "ns",
+                           median_added(EZTRACE, PLAIN), "EZTrace");
 }
 
 static void kernel_measure(const library *l, const char *kernel)
 {
-    times t;
     char name[64];
 
-    if (!name_wanted(name, sizeof(name), "kernel.", kernel, l))
-        return;
-    courses(&t, l, l->kernels, kernel, 2, 1u << PLAIN | 1u << RECORDED);
-    bench_print_beside(name, median_of(&t, RECORDED) / 1e3, "us",
-                       median_of(&t, PLAIN) / 1e3, "as it is");
+    if (name_wanted(name, sizeof(name), "kernel.", kernel, l) &&
+        courses(l, l->kernels, kernel, 2, 1u << PLAIN | 1u << RECORDED))
+        beside_print(name, RECORDED, PLAIN, 1e3, "us", "as it is");
 }
 
 void bench_record(void)

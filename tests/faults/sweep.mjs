@@ -9,7 +9,7 @@
 // result, or an error that says something; no crash, no hang, no half of a file,
 // and nothing kept that was not kept without the fault. `--most` takes so many calls of each
 // case and kind, chosen by the seed; without it all are taken. Prints a line of
-// JSON for each case and kind, and for each fault that was not borne.
+// JSON for each case and kind, and at the end for each fault that was not borne.
 import {execFileSync, spawn, spawnSync} from 'child_process';
 import fs from 'fs';
 import path from 'path';
@@ -278,6 +278,8 @@ async function plan(c) {
         });
 }
 
+const notBorne = [];
+
 async function fail(p, at) {
     const r = await execute(p.c, p.kind, at);
     const wrong = verdict(p.c, p.kind, p.before, r);
@@ -289,10 +291,14 @@ async function fail(p, at) {
     if (!options.show && !wrong)
         return;
     const [, name, address] = (failed(r)[0] ?? '').split(' ');
-    console.log(JSON.stringify({
+    const line = JSON.stringify({
         case: p.c.name, kind: p.kind, at, wrong, call: name,
         from: address && where(p.c, address), code: r.code,
-        text: r.text.slice(-600)}));
+        text: r.text.slice(-600), before: p.before.text.slice(-600)});
+    if (wrong)
+        notBorne.push(line);
+    else
+        console.log(line);
 }
 
 // So many at a time of all cases: most of the time of some is waiting.
@@ -339,4 +345,6 @@ await all(plans.flatMap((p) => p.todo.map((at) => ({p, at}))),
           ({p, at}) => fail(p, at));
 for (const p of plans)
     console.log(JSON.stringify(p.sum));
+for (const line of notBorne)
+    console.log(line);
 process.exitCode = plans.some((p) => p.sum.wrong) ? 1 : 0;

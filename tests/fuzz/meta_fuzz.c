@@ -21,6 +21,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (!memchr(meta.process, 0, sizeof(meta.process)) ||
         !memchr(meta.eventspace, 0, sizeof(meta.eventspace)) ||
         !memchr(meta.tick_source, 0, sizeof(meta.tick_source)) ||
+        !memchr(meta.machine, 0, sizeof(meta.machine)) ||
+        !memchr(meta.library, 0, sizeof(meta.library)) ||
+        !memchr(meta.counter, 0, sizeof(meta.counter)) ||
         !memchr(meta.text, 0, sizeof(meta.text)) || !(meta.tick_hz > 0) ||
         !isfinite(meta.tick_hz) ||
         strcmp(eventspace_state_name(meta.state), "?") == 0)

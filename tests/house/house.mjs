@@ -29,7 +29,7 @@ import {existsSync, readFileSync, readdirSync} from 'node:fs';
 import {basename, dirname, join, relative} from 'node:path';
 
 const layers = ['pastset', 'paths', 'eventspace', 'scopes', 'predict', 'measure',
-  'viewer'];
+  'contracts', 'viewer'];
 const loaded = {mpi: ['pastset', 'eventspace', 'mpi']};
 const SOURCES_MAX = 20, INSTALLED_MAX = 150;
 const [source, build] = process.argv.slice(2);

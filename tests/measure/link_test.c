@@ -4,6 +4,7 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -26,7 +27,24 @@ static measure_link made(double latency_s, double bandwidth, double noise)
     return link;
 }
 
-/* A token bucket: what is beyond the burst waits for the rate. */
+/* Half of a round trip of a message that goes there and back again and again,
+ * each way through a bucket of its own: by letting them go, until it stays. */
+static double bucket_time(double bytes, double rate, double burst,
+                          double alone_s)
+{
+    double left[2] = {burst, burst}, at[2] = {0, 0}, now = 0, from = 0;
+    for (int i = 0; i < 4000; i++) {
+        int way = i % 2;
+        double tokens = fmin(burst, left[way] + rate * (now - at[way]));
+        if (i == 3998)
+            from = now;
+        now += alone_s + fmax(0, bytes - tokens) / rate;
+        left[way] = fmax(0, tokens - bytes);
+        at[way] = now - alone_s;
+    }
+    return (now - from) / 2;
+}
+
 static measure_link shaped(double rate, double burst, double alone_s,
                            double noise)
 {
@@ -34,7 +52,7 @@ static measure_link shaped(double rate, double burst, double alone_s,
     for (size_t i = 0; i < link.size_count; i++) {
         measure_link_size *s = &link.sizes[i];
         double bytes = (double)s->bytes, off = s->median_s / bytes;
-        s->median_s = (alone_s + fmax(0, bytes - burst) / rate) * off;
+        s->median_s = bucket_time(bytes, rate, burst, alone_s) * off;
     }
     return link;
 }
@@ -91,28 +109,35 @@ Test(link_fit, leaves_nothing_that_a_better_line_could_take, .timeout = 120)
 
 /* A bucket of 3000 bytes is free: t = max(20 us, (size - 3000)/B). B must not
  * come from the messages that got through it. */
-Test(link_fit, is_not_far_off_where_a_bucket_lets_some_through, .timeout = 120)
+Test(link_fit, tells_what_a_shaper_lets_through, .timeout = 120)
 {
     measure_link link = made(1, 1, 0);
     for (size_t i = 0; i < link.size_count; i++)
         link.sizes[i].median_s =
             fmax(20e-6, ((double)link.sizes[i].bytes - 3000) / 12.5e6);
     check_status(measure_link_fit(&link), 0);
-    cr_assert(link.bandwidth > 12.5e6 && link.bandwidth < 1.5 * 12.5e6, "B %g",
-              link.bandwidth);
+    check_near(link.bandwidth, 12.5e6, 1e-3);
+    check_near(link.latency_s, 20e-6, 1e-6);
 }
 
 Test(link_fit, finds_rate_and_burst_of_a_bucket, .timeout = 120)
 {
-    static const double bursts[] = {0, 1600, 20e3};
-    static const double noises[] = {0, 0.03};
-    for (int i = 0; i < 6; i++) {
-        double burst = bursts[i % 3], noise = noises[i / 3];
-        measure_link link = shaped(10e6 / 8, burst, 25e-6, noise);
+    static const double bursts[] = {0, 1600, 14.8e3, 20e3};
+    static const double noises[] = {0, 0.01, 0.03};
+    static const double rates[] = {10e6 / 8, 20e6 / 8, 100e6 / 8};
+    for (int i = 0; i < 36; i++) {
+        double burst = bursts[i % 4], noise = noises[i / 4 % 3];
+        double rate = rates[i / 12];
+        measure_link link = shaped(rate, burst, 25e-6, noise);
         check_status(measure_link_fit(&link), 0);
         if (burst == 0 && link.rate == 0)
             continue; /* B is all that there is to tell */
-        check_near(link.rate, 10e6 / 8, 1e-6 + noise);
+        check_near(link.rate, rate, 1e-6 + noise);
+        if (burst > 0) {
+            check_near(link.bandwidth, rate, 1e-6 + noise);
+            check_near(link.latency_s, 25e-6, 2 * noise + 0.05);
+            cr_assert_lt(link.residual, 0.01 + 2 * noise);
+        }
         cr_assert_float_eq(link.burst, burst, 1e-3 + noise * (4 * burst + 3000),
                            "%g bytes, not %g", link.burst, burst);
         cr_assert_float_eq(link.alone_s, 25e-6, 25e-6 * noise + 1e-6);
@@ -204,6 +229,48 @@ Test(link, where_medians_scatter_the_least_times_tell)
         link.sizes[i].median_s = link.sizes[i].min_s;
     check_status(measure_link_fit(&link), 0);
     cr_assert(!link.by_min);
+}
+
+/* And so do they of a shaper, or of none, where the medians of the largest
+ * rise. */
+Test(link, where_medians_scatter_the_least_times_tell_all)
+{
+    for (int is_shaped = 0; is_shaped < 2; is_shaped++) {
+        measure_link link =
+            is_shaped ? shaped(10e6 / 8, 14e3, 20e-6, 0) : made(20e-6, 1e9, 0);
+        for (size_t i = 0; i < link.size_count; i++) {
+            link.sizes[i].min_s = link.sizes[i].median_s;
+            link.sizes[i].median_s = 8;
+        }
+        for (size_t i = 1; i <= 4; i++)
+            link.sizes[link.size_count - i].median_s = 7 - (double)i;
+        check_status(measure_link_fit(&link), 0);
+        cr_assert(link.by_min);
+        check_near(link.latency_s, 20e-6, 1e-3);
+        check_near(link.bandwidth, is_shaped ? 10e6 / 8 : 1e9, 1e-3);
+        cr_assert(is_shaped ? link.rate > 0 : link.alone_s <= 21e-6);
+        cr_assert_float_eq(link.burst, is_shaped ? 14e3 : 0, 10);
+    }
+}
+
+/* Only long messages are asked for: the smallest is no rest of a bucket. */
+Test(link_fit, needs_no_small_messages_of_a_plain_link, .timeout = 120)
+{
+    static const double noises[] = {0, 0.01, 0.03, -0.01, -0.03};
+    static const size_t firsts[] = {12, 16}; /* 4 KiB, 64 KiB */
+    for (int i = 0; i < 10; i++) {
+        double noise = fabs(noises[i % 5]);
+        measure_link link = made(1e-3, 10e6 / 8, noises[i % 5]);
+        size_t first = firsts[i / 5];
+        link.size_count -= first;
+        memmove(link.sizes, &link.sizes[first],
+                link.size_count * sizeof(*link.sizes));
+        check_status(measure_link_fit(&link), 0);
+        check_near(link.bandwidth, 10e6 / 8, 1e-6 + 2 * noise);
+        cr_assert_float_eq(link.latency_s, 1e-3, 1e-6 + noise * 50e-3, "%g",
+                           link.latency_s);
+        cr_assert_leq(link.burst, 1 + noise * 2 * (double)link.sizes[0].bytes);
+    }
 }
 
 /* --- both ends --- */

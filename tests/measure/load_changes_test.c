@@ -116,7 +116,7 @@ Test(place, is_written_unless_the_user_wrote_one, .init = scratch_make,
     uint32_t a, b, c;
     char *text;
     for (int i = 0; i < 4; i++) {
-        measure_load load = {.running = 1, .processors = 1};
+        measure_load load = {.load = 1, .processors = 1};
         strcpy(load.place, places[i]);
         check_status(measure_changes_machine(&list, machines[i], &load, NULL),
                      0);

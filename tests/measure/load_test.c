@@ -7,9 +7,12 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -223,6 +226,7 @@ Test(load, sees_a_competitor, .timeout = 120)
     check_status(measure_load_now(&load, processor, 1), 0);
     measure_background_load_destroy(c);
     cr_assert_geq(load.running, 1.5);
+    cr_assert_geq(load.load, 1.5);
     cr_assert(load.busy > 0.5 && load.busy <= 1, "busy %g", load.busy);
     cr_assert_eq(load.processors, 1);
     cr_assert_geq(load.average, 0);
@@ -237,6 +241,116 @@ Test(load, of_all_processors_has_what_one_has, .timeout = 120)
     measure_background_load_destroy(c);
     cr_assert_geq(load.running, 0.75);
     cr_assert_geq(load.processors, 1);
+}
+
+/* --- by whom --- */
+
+/* A file in a folder like /proc. */
+static void put(const char *name, const char *format, ...)
+{
+    char path[256], text[512];
+    va_list list;
+
+    snprintf(path, sizeof(path), "%s", scratch_file("%s", name));
+    for (char *at = path + 1; (at = strchr(at, '/')); at++) {
+        *at = 0;
+        mkdir(path, 0700);
+        *at = '/';
+    }
+    va_start(list, format);
+    vsnprintf(text, sizeof(text), format, list);
+    va_end(list);
+    scratch_write(name, text);
+}
+
+/* A thread, whose process is that of its hundred, as in proc(5). Their numbers
+ * are above all that there can be. */
+static void put_thread(int tid, char state, int session, int nice,
+                       int processor, int policy)
+{
+    char name[64];
+
+    snprintf(name, sizeof(name), "%d/task/%d/stat", tid / 100 * 100, tid);
+    put(name,
+        "%d (a) R (b) %c 1 1 %d 0 -1 4 0 0 0 0 5 6 0 0 20 %d 1 0 9 0 0 0 0 0 0 "
+        "0 0 0 0 0 0 0 0 0 17 %d 0 %d 0 0 0\n",
+        tid, state, session, nice, processor, policy);
+}
+
+static void proc_make(void)
+{
+    put("self/autogroup", "/autogroup-7 nice 0\n");
+    put("sys/kernel/sched_autogroup_enabled", "1\n");
+    put("5000100/autogroup", "/autogroup-7 nice 0\n");
+    put("5000200/autogroup", "/autogroup-9 nice 0\n");
+    put("5000300/autogroup", "/autogroup-11 nice 5\n");
+}
+
+static void competes(int processor, unsigned threads, double load)
+{
+    measure__competitors found;
+
+    check_status(
+        measure__competitors_read(&found, scratch_file("."), processor), 0);
+    cr_expect_eq(found.threads, threads, "%u", found.threads);
+    cr_expect_float_eq(found.load, load, 1e-9, "%.12g and not %.12g",
+                       found.load, load);
+}
+
+Test(load, is_that_of_threads_by_their_nice_values, .init = scratch_make,
+     .fini = scratch_remove, .timeout = 120)
+{
+    proc_make();
+    competes(-1, 0, 0);
+    put_thread(5000100, 'R', 1, 0, 0, SCHED_OTHER);
+    put_thread(5000101, 'S', 1, 0, 0, SCHED_OTHER);
+    competes(0, 1, 1);
+    competes(1, 0, 0);
+    put_thread(5000102, 'R', 1, 10, 0, SCHED_OTHER);
+    competes(0, 2, 1 + pow(1.25, -10));
+    put_thread(5000103, 'R', 1, 0, 1, SCHED_IDLE);
+    put_thread(5000104, 'R', 1, -5, 1, SCHED_BATCH);
+    competes(1, 2, 3.0 / 1024 + pow(1.25, 5));
+    competes(-1, 4, 1 + pow(1.25, -10) + 3.0 / 1024 + pow(1.25, 5));
+    put_thread(5000105, 'R', 1, 0, 2, SCHED_FIFO);
+    competes(2, 1, 19);
+}
+
+Test(load, of_another_session_is_one_however_many_threads_it_has,
+     .init = scratch_make, .fini = scratch_remove, .timeout = 120)
+{
+    proc_make();
+    for (int i = 0; i < 3; i++)
+        put_thread(5000200 + i, 'R', 2, 0, 0, SCHED_OTHER);
+    competes(0, 3, 1);
+    /* Of our half we have a half, beside one of our own session. */
+    put_thread(5000100, 'R', 1, 0, 0, SCHED_OTHER);
+    competes(0, 4, 3);
+    /* On two processors it has a part of its weight on each. */
+    put_thread(5000203, 'R', 2, 0, 1, SCHED_OTHER);
+    competes(1, 1, 0.25);
+    competes(0, 4, 1.75 * 2 - 1);
+    /* One that was made nicer as a whole. */
+    put_thread(5000300, 'R', 3, -20, 2, SCHED_OTHER);
+    competes(2, 1, pow(1.25, -5));
+    /* Threads that go first do so in any group, and the kernel's are groups. */
+    put_thread(5000204, 'R', 2, 0, 3, SCHED_RR);
+    competes(3, 1, 19);
+    put_thread(5000400, 'R', 0, -20, 4, SCHED_OTHER);
+    put_thread(5000205, 'R', 2, 0, 4, SCHED_OTHER);
+    competes(4, 2, pow(1.25, 20) + 1.0 / 5);
+    remove(scratch_file("5000200/task/5000204/stat"));
+    remove(scratch_file("5000200/task/5000205/stat"));
+    remove(scratch_file("5000400/task/5000400/stat"));
+    /* In a control group for processors there are no groups of sessions. */
+    put("self/cgroup", "4:memory:/a\n3:cpuacct,cpu:/\n");
+    competes(1, 1, 0.25);
+    put("self/cgroup", "4:memory:/a\n3:cpuacct,cpu:/a\n");
+    competes(1, 1, 1);
+    remove(scratch_file("self/cgroup"));
+    put("sys/kernel/sched_autogroup_enabled", "0\n");
+    remove(scratch_file("5000300/task/5000300/stat"));
+    competes(0, 4, 4);
 }
 
 Test(load, of_nothing_is_refused, .timeout = 120)
@@ -370,7 +484,7 @@ Test(load, stands_in_the_cluster_file, .init = scratch_make,
     measure_link link = {.latency_s = 151e-6, .bandwidth = 94.12e6 / 8};
     predict_scheduler scheduler = PREDICT_SCHEDULER_CREDIT;
     for (int i = 0; i < 40; i++) {
-        measure_load load = {.running = i * 0.25, .processors = 4};
+        measure_load load = {.load = i * 0.25, .processors = 4};
         snprintf(names[i], sizeof(names[i]), "n%d", i);
         check_status(measure_changes_machine(&list, names[i], &load,
                                              i == 7 ? &scheduler : NULL),

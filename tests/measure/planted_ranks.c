@@ -6,6 +6,7 @@
 #include "eventspace/collect/ticks.h"
 #include "eventspace/record/environment.h"
 #include "eventspace/record/recorder.h"
+#include "eventspace/run/meta.h"
 #include "eventspace/run/run_writer.h"
 #include "pastset/verb.h"
 #include "tests/support/check.h"
@@ -19,6 +20,7 @@ static struct {
     eventspace_recorder *recorders[RANKS_MAX];
     eventspace_recorded_thread *threads[RANKS_MAX];
     uint32_t calls;
+    const char *directory, *library; /* NULL: they are on one machine */
 } run;
 
 static void name_of(char out[32], uint32_t rank)
@@ -49,6 +51,8 @@ void planted_begin(const char *directory, uint32_t ranks)
     eventspace_ticks_init();
     run.ranks = ranks;
     run.calls = 0;
+    run.directory = directory;
+    run.library = NULL;
     directory_make(directory);
     for (uint32_t i = 0; i < ranks; i++) {
         eventspace_recorder_options options = {.directory = directory,
@@ -68,10 +72,31 @@ void planted_begin(const char *directory, uint32_t ranks)
     }
 }
 
+void planted_far(const char *library)
+{
+    run.library = library;
+}
+
+static void machine_set(uint32_t rank)
+{
+    eventspace_meta meta;
+    char name[32], file[4096];
+
+    name_of(name, rank);
+    snprintf(file, sizeof(file), "%s/%s.meta", run.directory, name);
+    check_status(eventspace_meta_load(&meta, file), 0);
+    snprintf(meta.machine, sizeof(meta.machine), "node%u", rank);
+    snprintf(meta.library, sizeof(meta.library), "%s", run.library);
+    check_status(eventspace_meta_save(&meta, file), 0);
+}
+
 void planted_end(void)
 {
-    for (uint32_t i = 0; i < run.ranks; i++)
+    for (uint32_t i = 0; i < run.ranks; i++) {
         check_status(eventspace_recorder_close(run.recorders[i], NULL), 0);
+        if (run.library)
+            machine_set(i);
+    }
 }
 
 void planted_pretend(uint32_t rank, uint32_t to_be)

@@ -14,6 +14,8 @@ typedef struct planted_call {
 } planted_call;
 
 void planted_begin(const char *directory, uint32_t ranks);
+/* Each rank has a machine of its own, and they communicate by this library. */
+void planted_far(const char *library);
 void planted_end(void);
 
 /* From now on, events of a rank's calls claim to be of another rank's thread.

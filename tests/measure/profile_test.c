@@ -131,6 +131,7 @@ Test(profile, of_one_process_has_its_phases)
     cr_assert_gt(n->kernel_ns, 0.98 * (double)own_ns);
     cr_assert_lt(n->kernel_ns, 1.02 * (double)own_ns + 3e6);
     cr_assert_gt(p->wall_ns, 500000000);
+    cr_expect(p->slice_ns >= 700000 && p->slice_ns <= 3000000);
     cr_assert_str_eq(p->source, "none");
     for (size_t i = 0; i < n->phase_count; i++)
         phases += n->phases[i].busy_ns >= 9500000;
@@ -216,6 +217,43 @@ Test(profile, without_a_run_directory_keeps_the_rest)
     cr_assert(noted(&notes, "/nowhere/run"));
     predict_profile_destroy(p);
     measure_profile_notes_clear(&notes);
+}
+
+/* --- messages that leave no packets here --- */
+
+static void check_incomplete(const char *script, const char *why)
+{
+    measure_profile_notes notes;
+    predict_profile *p = measure_script(&notes, script);
+
+    need_packets(&notes);
+    cr_expect(notes.incomplete);
+    cr_expect(noted(&notes, why), "%s", why);
+    predict_profile_destroy(p);
+    measure_profile_notes_clear(&notes);
+}
+
+Test(profile, says_that_ranks_share_memory)
+{
+    check_incomplete("OMPI_COMM_WORLD_RANK=0 sleep 0.2 &\n"
+                     "OMPI_COMM_WORLD_RANK=1 sleep 0.2 &\nwait\n",
+                     "between the ranks of MPI");
+}
+
+Test(profile, says_that_connections_are_in_another_network_namespace)
+{
+    need("redis-server");
+    need("unshare");
+    need("ip");
+    if (system("unshare --net true 2>/dev/null") != 0)
+        cr_skip_test("no right to make a network namespace");
+    check_incomplete(
+        "unshare --net sh -c \"ip link set lo up\n"
+        "redis-server --port 17393 --save '' >/dev/null &\n"
+        "while ! redis-cli -p 17393 ping >/dev/null 2>&1; do sleep 0.05; done\n"
+        "redis-benchmark -p 17393 -n 20000 -c 2 -t set -q\n"
+        "redis-cli -p 17393 shutdown nosave\nwait\"\n",
+        "another network namespace");
 }
 
 /* --- ours --- */

@@ -319,6 +319,108 @@ Test(ranks, send_each_other_their_parts)
     changes((condition){105, 1, -1}, 100);
 }
 
+/* Both come to an exchange of so many bytes each way, the second 100 us later;
+ * 100 us more for each message make it so much longer. */
+static void exchange_takes(const char *library, bool as_one, uint32_t bytes,
+                           double by_us)
+{
+    begin(2);
+    if (library)
+        planted_far(library);
+    for (uint32_t i = 0; i < 2; i++) {
+        planted_call call = {i, as_one ? "MPI_Alltoall" : "MPI_Sendrecv",
+                             1000 + 100 * i, 1500, bytes * (as_one ? 2 : 1)};
+        if (as_one)
+            planted_join(call, "alltoall");
+        else {
+            planted_send(call, 1 - i);
+            planted_receive(call, 1 - i);
+        }
+    }
+    profile_make();
+    wires_set(5);
+    is_as_recorded();
+    changes((condition){105, 1, -1}, by_us);
+}
+
+/* It is asked for the first one's message, then that comes, then its own. */
+#define IN_TURNS 300.0
+
+Test(ranks, send_long_messages_in_turns_by_open_mpi_between_machines)
+{
+    exchange_takes("Open MPI 4.1.4", true, 70000, IN_TURNS);
+}
+
+Test(ranks, send_short_messages_at_once_by_open_mpi_between_machines)
+{
+    exchange_takes("Open MPI 4.1.4", true, 60000, 100);
+}
+
+Test(ranks, send_long_messages_at_once_by_mpich)
+{
+    exchange_takes("MPICH 4.0.2", true, 70000, 100);
+}
+
+Test(ranks, send_long_messages_at_once_on_one_machine)
+{
+    exchange_takes(NULL, true, 70000, 100);
+}
+
+Test(ranks, sendrecv_long_messages_in_turns_by_open_mpi_between_machines)
+{
+    exchange_takes("Open MPI 4.1.4", false, 70000, IN_TURNS);
+}
+
+/* The second one's message leaves when it comes; the first one's, when it was
+ * asked for. */
+Test(ranks, sendrecv_long_messages_by_mpich)
+{
+    exchange_takes("MPICH 4.0.2", false, 70000, 200);
+}
+
+/* Rank 0 sends three short messages; the third lasts until rank 1, which
+ * computes until 900, has received the first. */
+static void run_ahead(const char *library)
+{
+    begin(2);
+    if (library)
+        planted_far(library);
+    for (int64_t i = 1; i <= 3; i++)
+        planted_send((planted_call){0, "MPI_Send", 100 * i,
+                                    i == 3 ? 1000 : 100 * i + 10, 64},
+                     1);
+    planted_alone((planted_call){0, "MPI_Wtime", 1100, 1101, 0});
+    for (int64_t i = 0; i < 3; i++)
+        planted_receive((planted_call){1, "MPI_Recv", i ? 1000 + 100 * i : 900,
+                                       i ? 1010 + 100 * i : 990, 64},
+                        0);
+    profile_make();
+    is_as_recorded();
+}
+
+/* Rank 0 computes for 100, 90, 90 and 100 us: what it takes longer before the
+ * third message it waits less for room. */
+Test(ranks, wait_for_room_where_they_run_ahead)
+{
+    run_ahead(NULL);
+    changes((condition){-1, 0.5, 0}, 0);
+    NEAR(replay_us((condition){-1, 0.25, 0}) - replay_us(as_it_was),
+         400 + 10 + 360 + 10 + 360 + 10 + 400 + 1 - 1210);
+}
+
+/* Rank 1 computes for 900, 110 and 90 us. */
+Test(ranks, make_room_when_they_receive)
+{
+    run_ahead(NULL);
+    changes((condition){-1, 0.5, 1}, 900 + 110 + 90);
+}
+
+Test(ranks, do_not_wait_for_room_on_other_machines)
+{
+    run_ahead("Open MPI 4.1.4");
+    changes((condition){-1, 0.5, 0}, 1101 + 100 + 90 + 90 + 100 - 1210);
+}
+
 /* The second one of rank 1 is missing, and its third one is none of rank 0's
  * second. */
 Test(ranks, pass_over_collectives_of_which_calls_are_missing)

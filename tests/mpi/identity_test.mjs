@@ -44,7 +44,8 @@ function check(mpi, program, threads) {
   const run = join(folder, `${name}.run`), logs = join(folder, `${name}.logs`);
   mkdirSync(logs);
   succeed(mpi, ranks, ['--output', run],
-          [program, String(messages), seed, logs, String(threads)]);
+          [program, String(messages), seed, logs, String(threads)],
+          {timeout: 120000 + messages});
   const rows = sql(run, 'select * from message');
   const [sent, received] = ['send', 'receive'].map(end => endsOf(rows, end));
   const count = threads > 1 ? threads + 1 : 1;

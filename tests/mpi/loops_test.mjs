@@ -4,6 +4,7 @@
 //     loops_test.mjs BIN FOLDER
 import assert from 'node:assert/strict';
 import {mkdirSync} from 'fs';
+import {hostname} from 'os';
 import {join} from 'path';
 import * as counted from './counted.mjs';
 import {command, compile, folder, mpis, output, sql, succeed}
@@ -34,6 +35,14 @@ function checkWindow(run) {
   assert.deepEqual(window, kept(detail()));
 }
 
+// What each process says of where and by what it ran.
+function checkAbout(mpi, run) {
+  const version = /\d+\.\d+\.\d+/.exec(output(`mpirun.${mpi}`, '--version'))[0];
+  const library = `${{openmpi: 'Open MPI', mpich: 'MPICH'}[mpi]} ${version}`;
+  assert.deepEqual(sql(run, 'select distinct machine, library from process'),
+                   [{machine: hostname(), library}]);
+}
+
 for (const mpi of mpis) {
   const ranks = ranksOf[mpi], program = compile(mpi, 'loops.c');
   const run = join(folder, `${mpi}.run`), logs = join(folder, `${mpi}.logs`);
@@ -52,5 +61,6 @@ for (const mpi of mpis) {
       () => ({rounds: String(own[call][0])})), call);
   }
   checkWindow(run);
+  checkAbout(mpi, run);
   console.log(`${mpi}: ${found.calls} calls by name, ${found.messages} messages`);
 }

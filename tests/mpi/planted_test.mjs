@@ -67,7 +67,8 @@ function judge(truth, plan, run) {
   const [row] = costs;
 
   return {
-    share, waited, first: Object.values(row).join(' '),
+    share, waited,
+    first: costs.slice(0, 5).map(cost => Object.values(cost).join(' ')).join('\n  '),
     right: {
       named: isOf(row, true) && isAt(row.after, truth.after),
       share: Math.abs(share - truth.share) <= near + (many ? 0 : truth.uneven),

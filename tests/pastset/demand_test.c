@@ -130,6 +130,55 @@ Test(demand, a_full_disk_refuses_and_counts)
     survive(PASTSET_GROW, false);
 }
 
+/* -1: none of ours. */
+static int descriptor_of(const char *path)
+{
+    char link[64], to[512];
+
+    for (int fd = 3; fd < 1024; fd++) {
+        ssize_t length;
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+        length = readlink(link, to, sizeof(to) - 1);
+        to[length > 0 ? length : 0] = 0;
+        if (length > 0 && strcmp(to, path) == 0)
+            return fd;
+    }
+    return -1;
+}
+
+/* As programs do that close all that they know nothing of. */
+Test(demand, another_file_with_its_descriptor_is_left_alone)
+{
+    enum { BYTES = 1 << 20 };
+    static char text[BYTES], now[BYTES + 1];
+    const char *path = space_path("taken");
+    pastset_space *space = space_make(path);
+    pastset_element *e = on_demand(space, PASTSET_GROW, true);
+    int fd = descriptor_of(path);
+    FILE *other = tmpfile();
+    uint64_t count = 0;
+    int err = 0;
+
+    cr_assert_geq(fd, 0);
+    memset(text, 'x', sizeof(text));
+    cr_assert(other && fwrite(text, BYTES, 1, other) == 1 &&
+              fflush(other) == 0);
+    while (count < 1000 && !err)
+        err = put(e, count++);
+    check_status(err, 0);
+    cr_assert_eq(dup2(fileno(other), fd), fd);
+    while (!err && count < CAPACITY)
+        err = put(e, count++);
+    check_status(err, PASTSET_EIO);
+    check_error("descriptor");
+    check_range(e, 0, count - 1);
+    cr_expect_eq(pread(fileno(other), now, sizeof(now), 0), BYTES);
+    cr_expect(memcmp(text, now, BYTES) == 0);
+    fclose(other);
+    pastset_space_close(space);
+    unlink(path);
+}
+
 Test(demand, prefault_takes_all_of_it_at_once)
 {
     const char *path = space_path("prefaulted");

@@ -34,7 +34,7 @@ expect "the dedicated time" 0 '^dedicated: 25.600 s' -- "$cg"
 expect "the papers' law" 0 \
     '^best,node by phases,"000, 2.1; 001, 3.2",credit,.*,1.4545' -- \
     "$cg" --node n0:load=1 --law credit --format csv
-expect "eevdf is the default" 0 '^best,node by phases,.*,eevdf,' -- \
+expect "eevdf is the default" 0 '^best,node by phases,.*,eevdf:2.8ms,' -- \
     "$cg" --node n0:load=1 -f csv
 expect "the papers' law is told too" 0 'node by totals.*credit.*1.454' -- \
     "$cg" --node n0:load=1

@@ -406,7 +406,7 @@ Test(replay_eevdf, the_law_has_a_name_and_a_slice)
     char text[32];
 
     check_status(predict_scheduler_parse(&scheduler, "eevdf"), 0);
-    within(scheduler.slice_s, 0.0028, 0);
+    within(scheduler.slice_s, PREDICT_SLICE_PROFILED, 0);
     cr_expect_str_eq(predict_scheduler_text(scheduler, text, sizeof(text)),
                      "eevdf");
     check_status(predict_scheduler_parse(&scheduler, "eevdf:1.4ms"), 0);
@@ -415,6 +415,9 @@ Test(replay_eevdf, the_law_has_a_name_and_a_slice)
     cr_expect_str_eq(predict_scheduler_text(scheduler, text, sizeof(text)),
                      "eevdf:1.4ms");
     within(predict_scheduler_extra(scheduler, 0.5, 7, 2), 1, 1e-12);
+    check_status(predict_scheduler_parse(&scheduler, "eevdf:2.8ms"), 0);
+    cr_expect_str_eq(predict_scheduler_text(scheduler, text, sizeof(text)),
+                     "eevdf:2.8ms");
     for (size_t i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
         check_status(predict_scheduler_parse(&scheduler, wrong[i]),
                      PASTSET_EINVAL);

@@ -87,6 +87,24 @@ Test(scenario, a_law_is_replaced_as_a_whole)
     cr_expect_eq(scenario->schedulers[2].slice_s, 2e-3);
 }
 
+Test(scenario, eevdf_has_the_slice_of_the_machine_that_was_profiled)
+{
+    predict_scenario *own;
+
+    profile->slice_ns = 1400000;
+    check_status(
+        predict_scenario_create(&own, profile, PREDICT_SCHEDULER_DEFAULT), 0);
+    cr_expect_float_eq(own->schedulers[0].slice_s, 1.4e-3, 1e-12);
+    check_status(predict_scenario_node(own, "n0:law=eevdf:2ms"), 0);
+    cr_expect_float_eq(own->schedulers[0].slice_s, 2e-3, 1e-12);
+    check_status(predict_scenario_node(own, "n0:law=eevdf"), 0);
+    cr_expect_float_eq(own->schedulers[0].slice_s, 1.4e-3, 1e-12);
+    predict_scenario_destroy(own);
+    profile->slice_ns = 0;
+    check_status(predict_scenario_node(scenario, "n0:law=eevdf"), 0);
+    cr_expect_float_eq(scenario->schedulers[0].slice_s, 2.8e-3, 1e-12);
+}
+
 Test(scenario, a_star_is_all_nodes)
 {
     check_status(predict_scenario_node(scenario, "*:load=2"), 0);

@@ -91,6 +91,29 @@ Test(scheduler, names_are_those_of_the_documentation, .timeout = 120)
                      "bounded:6ms");
 }
 
+Test(scheduler, a_slice_is_that_of_the_machine, .timeout = 120)
+{
+    static const int new[] = {6, 15}, old[] = {6, 14}, oldest[] = {5, 19};
+    static const struct {
+        uint32_t processors;
+        double slice_ms; /* as Linux prints it */
+    } machines[] = {{1, 0.7}, {2, 1.4}, {3, 1.4}, {4, 2.1},
+                    {7, 2.1}, {8, 2.8}, {9, 2.8}, {192, 2.8}};
+    predict_scheduler eevdf = PREDICT_SCHEDULER_EEVDF, asked;
+
+    for (size_t i = 0; i < sizeof(machines) / sizeof(*machines); i++)
+        cr_expect_float_eq(predict_scheduler_slice(machines[i].processors, new),
+                           machines[i].slice_ms / 1e3, 1e-12);
+    cr_expect_float_eq(predict_scheduler_slice(4, old), 2.25e-3, 1e-12);
+    cr_expect_float_eq(predict_scheduler_slice(16, oldest), 3e-3, 1e-12);
+    cr_expect_eq(predict_scheduler_on(eevdf, 1.4e-3).slice_s, 1.4e-3);
+    cr_expect_eq(predict_scheduler_on(eevdf, 0).slice_s, 2.8e-3);
+    check_status(predict_scheduler_parse(&asked, "eevdf:2ms"), 0);
+    cr_expect_eq(predict_scheduler_on(asked, 1.4e-3).slice_s, 2e-3);
+    cr_expect_eq(predict_scheduler_on(PREDICT_SCHEDULER_FAIR, 1.4e-3).slice_s,
+                 0);
+}
+
 Test(scheduler, other_texts_are_refused, .timeout = 120)
 {
     static const char *const wrong[] = {"",         "Fair",        "bounded",

@@ -92,6 +92,7 @@ predict_profile *some_profile(uint64_t seed, size_t messages, bool actors)
     p->exact_phases = next(&state) % 2;
     p->lost_packets = any(&state, 64);
     p->others_ppm = next(&state) % 1000001;
+    p->slice_ns = 10000 + next(&state) % 990001;
     add_nodes(p, &state, nodes);
     for (size_t i = 0; i < messages; i++) {
         predict_message m = {at, any(&state, 40), 0, 0};
@@ -175,6 +176,7 @@ void check_same_profile(const predict_profile *a, const predict_profile *b)
     cr_assert_eq(a->exact_phases, b->exact_phases);
     cr_assert_eq(a->lost_packets, b->lost_packets);
     cr_assert_eq(a->others_ppm, b->others_ppm);
+    cr_assert_eq(a->slice_ns, b->slice_ns);
     cr_assert_eq(a->place_count, b->place_count);
     cr_assert_eq(a->node_count, b->node_count);
     cr_assert_eq(a->link_count, b->link_count);

@@ -47,6 +47,8 @@ static void is_value(const char *text, double mean, double range)
 Test(structural, numbers_and_units_are_what_they_say, .timeout = 120)
 {
     is_value("time = 12ns", 12e-9, 0);
+    is_value("time = 2.5e-9s", 2.5e-9, 0);
+    is_value("time = 2E3 + 1e+2", 2100, 0);
     is_value("time = 1.5ms +- 2%", 1.5e-3, 3e-5);
     is_value("time = 2min ± 30s", 120, 30);
     is_value("time = 50% +- 5%", 0.5, 0.05);
@@ -276,7 +278,8 @@ Test(structural, texts_that_are_none_are_refused_with_the_place, .timeout = 120)
         {"time = repeat(3, 4)", "expected \":\""},
         {"related a b", "expected the end of the line"},
         {"= 3", "expected a name, not \"=\""},
-        {"time = 1e400", "expected a unit"},
+        {"time = 1e400", "expected a number, not \"1e400\""},
+        {"time = 2e s", "expected a unit"},
     };
 
     for (size_t i = 0; i < sizeof(texts) / sizeof(*texts); i++) {

@@ -39,7 +39,7 @@ const [origin, folder, file] = words.map(word => path.resolve(word));
 const source = path.join(folder, 'source');
 const build = path.join(source, 'build/release');
 const LAYERS = ['pastset', 'paths', 'eventspace', 'scopes', 'predict',
-                'measure', 'viewer']
+                'measure', 'contracts', 'viewer']
     .filter(layer => !options.layer || options.layer === layer);
 const END_TO_END = 'examples/hello|viewer/window';
 // Suites of a layer that stand in another folder.

@@ -81,6 +81,8 @@ for command in $("$eventspace" --list-commands | cut -f 1); do
     case $command in
     map) options eventspace-map.1 "map generate" "map instrument" "map check" \
         "map draw" ;;
+    contract) options eventspace-contract.1 "contract make" "contract check" \
+        "contract watch" "contract rules" ;;
     key) ;; # see the page of run
     *) options "eventspace-$command.1" "$command" ;;
     esac

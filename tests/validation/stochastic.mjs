@@ -16,21 +16,22 @@
 //   modes  both beside 0, 1 or 2 of them, for some seconds each
 //
 // FOLDER keeps what is done (samples, and a line for each run), so that it can be
-// gone on with. At the end a line for each way to look ahead (forecast, modes, and
-// the mean of all samples before as a point) has: how many runs were within, the
+// gone on with, by the same arguments. At the end a line for each way to look ahead
+// (forecast and modes; their means alone are points) has: how many runs were within, the
 // largest miss, the largest error of the mean, and how wide the ranges were against
 // what 95 % of the runs would have needed.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
 import {appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
+import {bound} from '../bench/bound_map.mjs';
 
 const [binPath, folderPath, platform = 'modes', size = 'W', runText = '40',
   secondText = '900'] = process.argv.slice(2);
 const bin = resolve(binPath), folder = resolve(folderPath);
 const runs = Number(runText), seconds = Number(secondText);
 const rounds = {W: 6000, A: 1000, B: 400};
-const BEFORE = Math.min(300, seconds / 3); // seconds of samples that each run has, at least
+const BEFORE = Math.floor(Math.min(300, seconds / 3)); // seconds of samples that each run has, at least
 assert.ok(['one', 'modes'].includes(platform), platform);
 assert.ok(rounds[size], size);
 mkdirSync(folder, {recursive: true});
@@ -104,8 +105,12 @@ const histories = join(folder, `histories.${platform}`);
 const noted = join(histories, 'begin.json');
 
 async function sampleAll() {
-  if (existsSync(noted))
-    return JSON.parse(readFileSync(noted, 'utf8')).begin;
+  if (existsSync(noted)) {
+    const before = JSON.parse(readFileSync(noted, 'utf8'));
+    assert.equal(before.seconds ?? seconds, seconds,
+      `${histories} has samples of ${before.seconds} s: go on with as many`);
+    return before.begin;
+  }
   const begin = Math.ceil(Date.now() / 1000) + 1;
   await nap(begin * 1000 - Date.now());
   const end = loadFrom(0);
@@ -116,7 +121,7 @@ async function sampleAll() {
   for (const watcher of watchers)
     watcher.kill();
   end();
-  writeFileSync(noted, JSON.stringify({begin}));
+  writeFileSync(noted, JSON.stringify({begin, seconds}));
   return begin;
 }
 
@@ -130,10 +135,7 @@ function prepare() {
     `--size=${size}`, `--rounds=${rounds[size]}`));
   output(eventspace, 'map', 'generate', '--application=app.dot', '--processes=2',
     `--output=${map}`);
-  const bound = readFileSync(join(folder, map), 'utf8')
-    .replace(/(subgraph "?cluster_h([01])"? \{)/g, '$1 affinity="$2";');
-  assert.equal(bound.match(/affinity=/g)?.length, 2, bound);
-  writeFileSync(join(folder, map), bound);
+  writeFileSync(join(folder, map), bound(readFileSync(join(folder, map), 'utf8')));
   output(eventspace, 'map', 'instrument', map, '--output=all.dot');
   output(eventspace, 'profile', `--output=${profile}`, '--', eventspace, 'run', 'all.dot',
     '--replace', '--output=PROFILED', '--', join(bin, 'sor'), 'run');
@@ -163,7 +165,7 @@ function predicted(profile, at, outlook) {
 const file = join(folder, 'stochastic.jsonl');
 const rows = () => (existsSync(file) ? readFileSync(file, 'utf8') : '').trim().split('\n')
   .filter(Boolean).map(line => JSON.parse(line))
-  .filter(row => row.platform === platform && row.size === size);
+  .filter(row => row.platform === platform && row.size === size && (row.of ?? runs) === runs);
 
 const program = prepare();
 const begin = await sampleAll();
@@ -178,7 +180,7 @@ for (let i = 0; i < runs; i++) {
   const end = loadFrom(second);
   const took = await run(program.map);
   end();
-  appendFileSync(file, JSON.stringify({platform, size, run: i, second, took, ...told}) + '\n');
+  appendFileSync(file, JSON.stringify({platform, size, run: i, of: runs, second, took, ...told}) + '\n');
 }
 
 const all = rows();

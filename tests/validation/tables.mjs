@@ -11,6 +11,9 @@ const [folder, file] = process.argv.slice(2);
 const percent = share => share === null ? '' : `${(share * 100).toFixed(1)} %`;
 const seconds = s => s === null ? '' : s.toFixed(2);
 
+const shared = ({where, link}) => ({one: 'one processor', all: 'all processors', link,
+  both: `one processor, ${link}`})[where];
+
 const tables = {
   foreign: lines => [
     '| program | alone s | with competitors s | predicted s | error | scaled |',
@@ -22,11 +25,12 @@ const tables = {
       `${percent(line.error)} | ${percent(line.scaled_error)} |`),
   ],
   mpi: lines => [
-    '| program | library | competitors | alone s | with them s | predicted s | error | scaled |',
-    '|---|---|---|---|---|---|---|---|',
+    '| program | library | shared | session | alone s | shared s | predicted s | error | scaled |',
+    '|---|---|---|---|---|---|---|---|---|',
     ...lines.map(line =>
-      `| ${line.kernel} | ${line.library.replace('.', ', ')} | ${line.where}, ` +
-      `${line.session} session | ${seconds(line.alone_s)} | ${seconds(line.shared_s)} | ` +
+      `| ${line.kernel}${line.language === 'fortran' ? ' (Fortran)' : ''} | ` +
+      `${line.library.replace('.', ', ')} | ${shared(line)} | ` +
+      `${line.where === 'link' ? '' : line.session} | ${seconds(line.alone_s)} | ${seconds(line.shared_s)} | ` +
       `${seconds(line.predicted_s)} | ${percent(line.error)} | ${percent(line.scaled)} |`),
   ],
 };

@@ -62,6 +62,8 @@ int cli_choose(int argc, char **argv);
 int cli_load(int argc, char **argv);
 int cli_experiment(int argc, char **argv);
 int cli_whatif(int argc, char **argv);
+int cli_signature(int argc, char **argv);
+int cli_contract(int argc, char **argv);
 
 /* Tells pastset_error() on standard error; gives COMMAND_FAILED. */
 int cli_fail(void);

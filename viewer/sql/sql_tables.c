@@ -246,6 +246,8 @@ static const scopes_column process_columns[] = {
     {"events_recorded", "recorded", SCOPES_COUNT},
     {"events_read", "can be read", SCOPES_COUNT},
     {"events_lost", "lost", SCOPES_COUNT},
+    {"machine", "machine", SCOPES_TEXT},
+    {"library", "library", SCOPES_TEXT},
     {"text", "text", SCOPES_TEXT},
     {"problem", "problem", SCOPES_TEXT},
 };
@@ -290,6 +292,10 @@ static int make_processes(scopes_table *out, viewer__sql_run *sql)
         scopes_table_integer(out, (int64_t)ledger.recorded);
         scopes_table_integer(out, (int64_t)ledger.read);
         scopes_table_integer(out, (int64_t)ledger.lost);
+        scopes_table_text(out,
+                          process->has_meta ? process->meta.machine : NULL);
+        scopes_table_text(out,
+                          process->has_meta ? process->meta.library : NULL);
         scopes_table_text(out, process->has_meta ? process->meta.text : NULL);
         scopes_table_text(out, process->problem);
     }

@@ -9,7 +9,8 @@
 
 static const scopes_column machine_columns[] = {
     {"machine", "machine", SCOPES_TEXT},
-    {"load", "running or ready", SCOPES_REAL},
+    {"load", "load", SCOPES_REAL},
+    {"running", "running or ready", SCOPES_REAL},
     {"average", "load average", SCOPES_REAL},
     {"busy", "busy", SCOPES_SHARE},
     {"processors", "processors", SCOPES_COUNT},
@@ -39,6 +40,7 @@ static scopes_table *machines_table(const load *l)
         const load_machine *row = &l->machines[i];
         char scheduler[32];
         scopes_table_text(table, row->name);
+        scopes_table_real(table, row->load.load);
         scopes_table_real(table, row->load.running);
         scopes_table_real(table, row->load.average);
         scopes_table_real(table, row->load.busy);

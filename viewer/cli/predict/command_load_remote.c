@@ -63,16 +63,17 @@ static int take_answer(load_machine *row, const json_t *answer)
     const json_t *machine =
         json_array_get(json_object_get(answer, "machines"), 0);
     const char *scheduler = json_string_value(json_object_get(machine, "law"));
-    double running = json_number_value(json_object_get(machine, "load"));
+    double its = json_number_value(json_object_get(machine, "load"));
     json_int_t processors =
         json_integer_value(json_object_get(machine, "processors"));
-    if (!json_is_number(json_object_get(machine, "load")) || running < 0 ||
+    if (!json_is_number(json_object_get(machine, "load")) || its < 0 ||
         processors < 1 || processors > UINT32_MAX)
         return pastset_fail(
             PASTSET_EFORMAT,
             "it does not answer as `eventspace load --format json` does");
     row->load = (measure_load){
-        .running = running,
+        .load = its,
+        .running = json_number_value(json_object_get(machine, "running")),
         .average = json_number_value(json_object_get(machine, "average")),
         .busy = json_number_value(json_object_get(machine, "busy")),
         .processors = (uint32_t)processors};

@@ -1,0 +1,322 @@
+/* checker.c - distances, levels and violations; verdict.c says whose fault it
+ * is. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contracts/check/checker_internal.h"
+#include "pastset/status.h"
+
+#define UNITS 3.0 /* of a tolerance, or of a deviation */
+
+/* --- distances --- */
+
+static double factor_of(const contracts_contract *c, const char *process,
+                        size_t metric)
+{
+    for (size_t i = 0; i < c->projection_count && process; i++)
+        if (c->projections[i].metric == metric &&
+            strcmp(c->projections[i].process, process) == 0)
+            return c->projections[i].factor;
+    return 1;
+}
+
+/* A rate is kept where it is more than promised; unless it is less than what is
+ * promised elsewhere: then it may be that which has become slower. */
+static bool is_better(const checked *p, contracts_kind kind, size_t metric,
+                      double value, double expected)
+{
+    return kind == CONTRACTS_PERFORMANCE && value > expected &&
+           (value >= p->highest[metric] || expected >= p->highest[metric]);
+}
+
+/* Of one metric, in units. What an operation more or less makes of an interval
+ * with few of them is none of what a program is like. */
+static double off_by(const checked *p, const contracts_contract *c,
+                     const contracts_class *class, size_t i, double value,
+                     double *expected)
+{
+    size_t metric = c->members[class->kind][i];
+    double factor = p->factors[metric], unit, off;
+
+    *expected = factor * class->centroid[i];
+    if (is_better(p, class->kind, metric, value, *expected))
+        return 0;
+    unit = fmax(factor * class->deviation[i],
+                c->tolerance / UNITS * fabs(*expected));
+    if (class->kind == CONTRACTS_INTRINSIC && p->operations > 0)
+        unit = fmax(unit, fabs(*expected) / p->operations);
+    off = fabs(*expected - value);
+    return off == 0 ? 0 : off / unit; /* INFINITY where it must not differ */
+}
+
+static contracts_level off_class(const checked *p, const contracts_contract *c,
+                                 const contracts_class *class,
+                                 const double *values)
+{
+    contracts_level out = {.distance = -1};
+
+    for (size_t i = 0; i < c->sizes[class->kind]; i++) {
+        double expected;
+        double off = off_by(p, c, class, i, values[i], &expected);
+        if (off <= out.distance)
+            continue;
+        out.distance = off;
+        out.metric = (uint32_t)c->members[class->kind][i];
+        out.value = values[i];
+        out.expected = expected;
+    }
+    return out;
+}
+
+static void nothing_known(contracts_level *level)
+{
+    *level = (contracts_level){(double)NAN, (double)NAN, CONTRACTS_NONE,
+                               (double)NAN, (double)NAN, false};
+}
+
+static int level_find(contracts_checker *k, const checked *p,
+                      contracts_kind kind, contracts_level *out)
+{
+    const contracts_contract *c = k->contract;
+    double given[CONTRACTS_METRICS_MAX];
+    int err;
+
+    nothing_known(out);
+    if (!contracts_values_of(given, c, kind, p->values))
+        return 0;
+    for (size_t i = 0; i < p->class_count[kind]; i++) {
+        contracts_level one =
+            off_class(p, c, &c->classes[p->classes[kind][i]], given);
+        if (isnan(out->distance) || one.distance < out->distance)
+            *out = one;
+    }
+    if (isnan(out->distance))
+        return 0;
+    k->variables[c->distance] = fmin(out->distance, 1e9);
+    err = contracts_rules_infer(c->rules, k->variables);
+    out->level = k->variables[c->conclusion];
+    return err;
+}
+
+/* What is not known neither violates nor ends a violation. */
+static void violation_find(const contracts_checker *k, checked *p,
+                           contracts_kind kind, contracts_level *level)
+{
+    if (!isnan(level->level))
+        p->in_a_row[kind] = level->level >= CONTRACTS_VIOLATED_LEVEL
+                                ? p->in_a_row[kind] + 1
+                                : 0;
+    level->is_violated =
+        !isnan(level->level) && p->in_a_row[kind] >= k->contract->violated;
+}
+
+static int judge(contracts_checker *k, uint32_t process)
+{
+    checked *p = &k->processes[process];
+    int err = 0;
+
+    for (int kind = 0; kind < CONTRACTS_KINDS && !err; kind++) {
+        contracts_level *level = &k->judgements[process].levels[kind];
+        err = level_find(k, p, (contracts_kind)kind, level);
+        violation_find(k, p, (contracts_kind)kind, level);
+    }
+    return err;
+}
+
+/* --- an interval --- */
+
+static bool has_classes(const checked *p)
+{
+    return p->class_count[CONTRACTS_INTRINSIC] ||
+           p->class_count[CONTRACTS_PERFORMANCE];
+}
+
+/* Of those that the contract is about, each as where it is not projected. */
+static void means_find(contracts_checker *k)
+{
+    checked *all = &k->processes[k->process_count];
+
+    all->operations = 0;
+    for (uint32_t p = 0; p < k->process_count; p++)
+        all->operations += k->processes[p].operations;
+    for (size_t m = 0; m < k->metric_count; m++) {
+        double sum = 0;
+        size_t count = 0;
+        for (uint32_t i = 0; i < k->process_count; i++) {
+            const checked *p = &k->processes[i];
+            if (!has_classes(p))
+                continue;
+            sum += p->values[m] / p->factors[m];
+            count++;
+        }
+        all->values[m] = count ? sum / (double)count : (double)NAN;
+    }
+}
+
+int contracts_checker_next(contracts_checker *k,
+                           const contracts_judgement **out,
+                           const contracts_course *course, size_t interval)
+{
+    int err = 0;
+
+    for (uint32_t i = 0; i < k->process_count; i++) {
+        const double *quantities = contracts_course_at(course, i, interval);
+        checked *p = &k->processes[i];
+        p->operations = quantities[CONTRACTS_OPERATIONS];
+        contracts_metrics_next(k->contract->metrics, p->state, quantities,
+                               p->values);
+    }
+    means_find(k);
+    for (uint32_t p = 0; p <= k->process_count && !err; p++)
+        err = judge(k, p);
+    if (!err)
+        contracts__verdicts(k, course, interval);
+    *out = k->judgements;
+    return err;
+}
+
+bool contracts_checker_knows(const contracts_checker *k, uint32_t process)
+{
+    return has_classes(&k->processes[process]);
+}
+
+/* --- all of it --- */
+
+static int classes_find(contracts_checker *k, checked *p)
+{
+    const contracts_contract *c = k->contract;
+
+    for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
+        p->classes[kind] = calloc(c->class_count + 1, sizeof(uint32_t));
+        if (!p->classes[kind])
+            return pastset_no_memory("for a contract");
+        for (size_t i = 0; i < c->class_count; i++) {
+            const char *of = c->classes[i].process;
+            if (c->classes[i].kind == (contracts_kind)kind &&
+                (of && p->name ? strcmp(of, p->name) == 0 : of == p->name))
+                p->classes[kind][p->class_count[kind]++] = (uint32_t)i;
+        }
+    }
+    return 0;
+}
+
+static void highest_find(contracts_checker *k, checked *p)
+{
+    const contracts_contract *c = k->contract;
+
+    for (size_t i = 0; i < p->class_count[CONTRACTS_PERFORMANCE]; i++) {
+        const contracts_class *class =
+            &c->classes[p->classes[CONTRACTS_PERFORMANCE][i]];
+        for (size_t m = 0; m < c->sizes[CONTRACTS_PERFORMANCE]; m++) {
+            size_t metric = c->members[CONTRACTS_PERFORMANCE][m];
+            p->highest[metric] = fmax(p->highest[metric],
+                                      p->factors[metric] * class->centroid[m]);
+        }
+    }
+}
+
+/* How many times as long its operations are expected to take as in the run that
+ * the contract is from. */
+static double slower_of(const contracts_contract *c, const char *process)
+{
+    double sum = 0;
+    size_t count = 0;
+
+    for (size_t i = 0; i < c->projection_count && process; i++) {
+        if (strcmp(c->projections[i].process, process) != 0)
+            continue;
+        sum += c->projections[i].factor;
+        count++;
+    }
+    return count ? (double)count / sum : 1;
+}
+
+static int process_create(contracts_checker *k, uint32_t number,
+                          const char *name)
+{
+    const contracts_contract *c = k->contract;
+    checked *p = &k->processes[number];
+    int err;
+
+    p->name = name;
+    p->values = calloc(k->metric_count + 1, sizeof(*p->values));
+    p->factors = calloc(k->metric_count + 1, sizeof(*p->factors));
+    p->highest = calloc(k->metric_count + 1, sizeof(*p->highest));
+    if (!p->values || !p->factors || !p->highest)
+        return pastset_no_memory("for a contract");
+    for (size_t m = 0; m < k->metric_count; m++) {
+        p->factors[m] = factor_of(c, name, m);
+        p->highest[m] = -INFINITY;
+    }
+    p->slower = slower_of(c, name);
+    for (size_t i = 0; i < c->usual_count && name; i++)
+        if (strcmp(c->usual[i].process, name) == 0)
+            p->usual = &c->usual[i];
+    err = classes_find(k, p);
+    if (!err)
+        highest_find(k, p);
+    return err ? err : contracts_metric_state_create(&p->state, c->metrics);
+}
+
+static bool is_for_any(const contracts_checker *k)
+{
+    for (uint32_t p = 0; p < k->process_count; p++)
+        if (has_classes(&k->processes[p]))
+            return true;
+    return false;
+}
+
+int contracts_checker_create(contracts_checker **out,
+                             const contracts_contract *contract,
+                             const char *const *names, uint32_t processes)
+{
+    contracts_checker *k = calloc(1, sizeof(*k));
+    int err = 0;
+
+    *out = NULL;
+    if (!k)
+        return pastset_no_memory("for a contract");
+    k->contract = contract;
+    k->metric_count = contracts_metrics_count(contract->metrics);
+    k->process_count = processes;
+    k->processes = calloc((size_t)processes + 1, sizeof(*k->processes));
+    k->judgements = calloc((size_t)processes + 1, sizeof(*k->judgements));
+    k->variables = calloc(contracts_rules_count(contract->rules) + 1,
+                          sizeof(*k->variables));
+    k->others = calloc((size_t)processes + 1, sizeof(*k->others));
+    if (!k->processes || !k->judgements || !k->variables || !k->others)
+        err = pastset_no_memory("for a contract");
+    for (uint32_t p = 0; p <= processes && !err; p++)
+        err = process_create(k, p, p < processes ? names[p] : NULL);
+    if (!err && !is_for_any(k))
+        err = pastset_fail(PASTSET_EINVAL,
+                           "the contract has classes of none of the processes "
+                           "of this run (the first one is %s)",
+                           processes ? names[0] : "missing");
+    if (err)
+        contracts_checker_destroy(k);
+    else
+        *out = k;
+    return err;
+}
+
+void contracts_checker_destroy(contracts_checker *k)
+{
+    if (!k)
+        return;
+    for (uint32_t p = 0; k->processes && p <= k->process_count; p++) {
+        checked *one = &k->processes[p];
+        contracts_metric_state_destroy(one->state);
+        for (int kind = 0; kind < CONTRACTS_KINDS; kind++)
+            free(one->classes[kind]);
+        free(one->values);
+        free(one->factors);
+        free(one->highest);
+    }
+    free(k->processes);
+    free(k->judgements);
+    free(k->variables);
+    free(k->others);
+    free(k);
+}

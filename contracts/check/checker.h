@@ -1,0 +1,91 @@
+/* checker.h - a contract against what a run does, interval by interval (paper
+ * 003, 6 and 7).
+ *
+ * The distance of a process from what was promised is that to the nearest of
+ * its classes: of the metric that is farthest off, in units of which 3 are the
+ * tolerance, or three standard deviations of the class if these are more; of an
+ * intrinsic metric what one operation makes of an interval is a unit at most. A
+ * performance metric is
+ * off where it is less than promised, or than what another class promises. The
+ * rulebase makes a level of the distance, from 0, kept, to 1, violated. A
+ * contract is violated while the level is at least 0.5 and has been for as many
+ * intervals as it says.
+ *
+ * The same is done with the mean of all processes that the contract is about,
+ * where all of these are known.
+ *
+ * Whose fault it is:
+ *
+ *   program    an intrinsic metric is violated: it does something else than it
+ *              did, as it has another input or is in another phase
+ *   processor  only performance is violated, and what has grown most of the
+ *              time of an operation is computing, or being ready to compute
+ *              while others had the processor
+ *   sleeps     sleeping outside of operations: for a file, a lock, a timer
+ *   waits      waiting for another process: that one, or whomever it waits for
+ *              itself, is at fault
+ *   link       communicating, but for waiting; where others have the processor
+ *              when it is ready, that is the processor's fault, too
+ *
+ * Threads:   one thread per checker.
+ * Ownership: create gives, destroy takes back; the contract and the names are
+ *            borrowed. */
+#ifndef CONTRACTS_CHECKER_H
+#define CONTRACTS_CHECKER_H
+
+#include "contracts/contract/contract.h"
+
+#define CONTRACTS_VIOLATED_LEVEL 0.5
+
+typedef struct contracts_level {
+    double level;    /* NAN: not known */
+    double distance; /* NAN: the same */
+    uint32_t metric; /* the one that is farthest off; CONTRACTS_NONE */
+    double value;    /* what it is */
+    double expected; /* and would be in the nearest class */
+    bool is_violated;
+} contracts_level;
+
+typedef enum contracts_cause {
+    CONTRACTS_NO_CAUSE, /* nothing is violated */
+    CONTRACTS_PROGRAM,
+    CONTRACTS_PROCESSOR,
+    CONTRACTS_SLEEPS,
+    CONTRACTS_WAITS,
+    CONTRACTS_LINK,
+    CONTRACTS_UNKNOWN, /* it is not known what is usual, or nothing explains a
+                          third of what an operation takes longer */
+    CONTRACTS_CAUSES
+} contracts_cause;
+
+/* "", "program", "processor" ... */
+extern const char *const contracts_cause_names[CONTRACTS_CAUSES];
+
+typedef struct contracts_judgement {
+    contracts_level levels[CONTRACTS_KINDS];
+    contracts_cause cause;
+    uint32_t waits_for; /* WAITS: for which process in the end; else
+                           CONTRACTS_NONE */
+} contracts_judgement;
+
+typedef struct contracts_checker contracts_checker;
+
+/* `names` of processes are by number. Errors: PASTSET_EINVAL (the contract has
+ * classes of none of them), PASTSET_ENOMEM. */
+int contracts_checker_create(contracts_checker **out,
+                             const contracts_contract *contract,
+                             const char *const *names, uint32_t processes);
+/* NULL is allowed. */
+void contracts_checker_destroy(contracts_checker *checker);
+
+/* The next interval, which is that one of a course: a judgement for each
+ * process, and behind them one of all. They are the checker's, until the next
+ * call. Errors: PASTSET_ENOMEM. */
+int contracts_checker_next(contracts_checker *checker,
+                           const contracts_judgement **out,
+                           const contracts_course *course, size_t interval);
+/* Is the contract about this process? */
+bool contracts_checker_knows(const contracts_checker *checker,
+                             uint32_t process);
+
+#endif

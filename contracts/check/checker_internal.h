@@ -1,0 +1,38 @@
+/* checker_internal.h - between the files of a checker. */
+#ifndef CONTRACTS_CHECKER_INTERNAL_H
+#define CONTRACTS_CHECKER_INTERNAL_H
+
+#include "contracts/check/checker.h"
+
+/* One process; or, without a name, all. */
+typedef struct checked {
+    const char *name;
+    contracts_metric_state *state;
+    double *values;    /* by metric */
+    double operations; /* in the interval; NAN: not known */
+    double *factors;   /* by metric: of its projection */
+    double *highest;   /* by metric: what is promised at most */
+    double slower;     /* of what is usual: by its projections */
+    uint32_t *classes[CONTRACTS_KINDS]; /* of the contract */
+    size_t class_count[CONTRACTS_KINDS];
+    const contracts_usual *usual; /* NULL: not known */
+    unsigned in_a_row[CONTRACTS_KINDS];
+} checked;
+
+struct contracts_checker {
+    const contracts_contract *contract;
+    size_t metric_count;
+    uint32_t process_count;
+    checked *processes; /* and one of all */
+    contracts_judgement *judgements;
+    double *variables; /* of the rulebase */
+    uint32_t *others;  /* by process: for whom it waits, or CONTRACTS_NONE */
+};
+
+/* --- verdict.c --- */
+
+/* Once all levels of the interval are known. */
+void contracts__verdicts(contracts_checker *k, const contracts_course *course,
+                         size_t interval);
+
+#endif

@@ -1,0 +1,130 @@
+/* contract.h - what a program is promised to be like (paper 003, 3 and 6).
+ *
+ * A contract is a text:
+ *
+ *     interval 0.5;              # seconds
+ *     tolerance 0.1;             # of each metric: a share
+ *     violated 3;                # intervals, one after the other
+ *     rules "strict.rules";      # left out: the usual rulebase (rules.h)
+ *     metric intrinsic operation_bytes = bytes / operations;
+ *     metric performance operation_rate = operations / seconds;
+ *     class intrinsic of "h0" (4096) deviates (12) seen 57;
+ *     class performance of "h0" (812) deviates (20.5) seen 57;
+ *     class performance of all (790) deviates (15) seen 57;
+ *     project "h0" operation_rate by 0.5;
+ *     usual "h0" computing 0.001 ready 0 sleeping 0 waiting 2e-05 transfer
+ * 4e-05;
+ *
+ * metric    see metrics.h
+ * class     a place in the space of the intrinsic or the performance metrics,
+ *           in their order, around which a process, or the mean of all, stays,
+ *           and its standard deviation for each; see classes.h
+ * project   the process is expected to have so much of this metric where it
+ *           runs now (section 4.3.1); of performance metrics
+ * usual     seconds for each operation of a process; see verdict.h
+ *
+ * Processes are those of the path map, or ranks.
+ *
+ * Threads:   does not change once it was read.
+ * Ownership: read and metrics give, destroy takes back. */
+#ifndef CONTRACTS_CONTRACT_H
+#define CONTRACTS_CONTRACT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "contracts/rules/rules.h"
+#include "contracts/signature/course.h"
+#include "contracts/signature/metrics.h"
+#include "contracts/signature/signature.h"
+
+typedef enum contracts_kind {
+    CONTRACTS_INTRINSIC,
+    CONTRACTS_PERFORMANCE,
+    CONTRACTS_KINDS
+} contracts_kind;
+
+/* "intrinsic", "performance" */
+extern const char *const contracts_kind_names[CONTRACTS_KINDS];
+
+typedef struct contracts_class {
+    char *process; /* NULL: the mean of all */
+    contracts_kind kind;
+    size_t seen; /* intervals */
+    double *centroid, *deviation;
+} contracts_class;
+
+typedef struct contracts_projection {
+    char *process;
+    size_t metric;
+    double factor;
+} contracts_projection;
+
+/* What an operation takes its process on the average, in seconds. */
+typedef enum contracts_part {
+    CONTRACTS_PART_COMPUTING, /* with a processor, as far as that is known */
+    CONTRACTS_PART_READY,     /* for the processor; NAN: not known */
+    CONTRACTS_PART_SLEEPING,  /* outside of operations; NAN: the same */
+    CONTRACTS_PART_WAITING,   /* for others */
+    CONTRACTS_PART_TRANSFER,  /* the rest of communicating */
+    CONTRACTS_PARTS
+} contracts_part;
+
+/* "computing", "ready", "sleeping", "waiting", "transfer" */
+extern const char *const contracts_part_names[CONTRACTS_PARTS];
+
+typedef struct contracts_usual {
+    char *process;
+    double parts[CONTRACTS_PARTS];
+} contracts_usual;
+
+typedef struct contracts_contract {
+    double interval_s, tolerance;
+    unsigned violated;
+    char *rules_file; /* NULL: the usual */
+    contracts_rules *rules;
+    uint32_t distance, conclusion; /* variables of the rulebase */
+    contracts_metrics *metrics;
+    size_t sizes[CONTRACTS_KINDS];    /* how many metrics are of a kind */
+    size_t *members[CONTRACTS_KINDS]; /* which */
+    contracts_class *classes;
+    size_t class_count;
+    contracts_projection *projections;
+    size_t projection_count;
+    contracts_usual *usual;
+    size_t usual_count;
+} contracts_contract;
+
+#define CONTRACTS_INTERVAL_S 0.5
+#define CONTRACTS_TOLERANCE 0.1
+#define CONTRACTS_VIOLATED 3
+
+/* Errors: PASTSET_EFORMAT ("file:line:column: " and what is wrong there),
+ * PASTSET_EIO, PASTSET_ENOMEM. `-` is standard input. A rulebase is looked for
+ * beside the file. */
+int contracts_contract_read(contracts_contract **out, const char *file);
+/* Reads the metrics of a text that has nothing else of a contract, or more;
+ * NULL: a usual choice of them. */
+int contracts_contract_metrics(contracts_contract **out, const char *file);
+
+/* Classes, and what is usual, of a run, in place of those of `c`. `names` of
+ * processes are by number. Errors: PASTSET_EINVAL (there are no intervals to
+ * learn from), PASTSET_ENOMEM. */
+int contracts_contract_learn(contracts_contract *c,
+                             const contracts_course *course,
+                             const contracts_signature *signature,
+                             const char *const *names);
+
+/* As a text that can be read again. Errors: PASTSET_EIO. */
+int contracts_contract_print(const contracts_contract *c, FILE *out);
+/* NULL is allowed. */
+void contracts_contract_destroy(contracts_contract *c);
+
+/* What an operation took in an interval (where none ended, what was done of
+ * it); false: not known. */
+bool contracts_parts_of(double out[CONTRACTS_PARTS], const double *quantities);
+/* Of this kind, of the values of a signature. False: one is not known. */
+bool contracts_values_of(double *out, const contracts_contract *c,
+                         contracts_kind kind, const double *values);
+
+#endif

@@ -1,0 +1,312 @@
+/* contract_parse.c - reading a contract.
+ *
+ *     contract   = { ( "interval" | "tolerance" | "violated" ) NUMBER ";"
+ *                  | "rules" STRING ";" | "metric" metric (metrics.c)
+ *                  | "class" KIND "of" ( STRING | "all" ) numbers
+ *                    "deviates" numbers "seen" NUMBER ";"
+ *                  | "project" STRING METRIC "by" NUMBER ";"
+ *                  | "usual" STRING { PART NUMBER } ";" }
+ *     numbers    = "(" NUMBER { "," NUMBER } ")" */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contracts/contract/contract_internal.h"
+#include "contracts/text/tokens.h"
+#include "pastset/status.h"
+
+#define ITEMS_MAX 100000
+#define SEEN_MAX 1e15
+#define VIOLATED_MAX 1000
+
+typedef struct parser {
+    contracts__tokens t;
+    contracts_contract *c;
+} parser;
+
+/* A number within these, whatever comes next. */
+static double number_within(parser *p, double least, double most,
+                            const char *otherwise)
+{
+    contracts__tokens at = p->t;
+    double number = contracts__need_number(&p->t);
+    bool is_within = number >= least && number <= most;
+
+    if (!p->t.err && !is_within) {
+        contracts__wrong(&at, "%s", otherwise);
+        p->t.err = at.err;
+    }
+    return is_within ? number : least;
+}
+
+/* --- classes --- */
+
+static contracts_kind kind_parse(parser *p)
+{
+    for (int k = 0; k < CONTRACTS_KINDS; k++)
+        if (contracts__take_word(&p->t, contracts_kind_names[k]))
+            return (contracts_kind)k;
+    contracts__expected(&p->t, "intrinsic or performance");
+    return CONTRACTS_INTRINSIC;
+}
+
+static double *numbers_parse(parser *p, size_t count, bool is_deviation)
+{
+    double *out = p->t.err ? NULL : calloc(count + 1, sizeof(*out));
+
+    if (!out) {
+        contracts__text_no_memory(&p->t);
+        return NULL;
+    }
+    contracts__need_mark(&p->t, "(");
+    for (size_t i = 0; i < count; i++) {
+        if (i)
+            contracts__need_mark(&p->t, ",");
+        out[i] = number_within(p, is_deviation ? 0 : -INFINITY, INFINITY,
+                               "a deviation is not below 0");
+    }
+    contracts__need_mark(&p->t, ")");
+    return out;
+}
+
+static void class_parse(parser *p)
+{
+    contracts_class *class =
+        contracts__more(&p->t, (void **)&p->c->classes, &p->c->class_count,
+                        sizeof(*class), ITEMS_MAX, "classes");
+
+    if (!class)
+        return;
+    class->kind = kind_parse(p);
+    if (!p->t.err && p->c->sizes[class->kind] == 0)
+        contracts__wrong(&p->t, "there are no %s metrics before this class",
+                         contracts_kind_names[class->kind]);
+    if (!contracts__take_word(&p->t, "of"))
+        contracts__expected(&p->t, "of");
+    if (!contracts__take_word(&p->t, "all"))
+        class->process = contracts__need_string(
+            &p->t, "a process in quotation marks, or all");
+    class->centroid = numbers_parse(p, p->c->sizes[class->kind], false);
+    if (!contracts__take_word(&p->t, "deviates"))
+        contracts__expected(&p->t, "deviates");
+    class->deviation = numbers_parse(p, p->c->sizes[class->kind], true);
+    if (!contracts__take_word(&p->t, "seen"))
+        contracts__expected(&p->t, "seen");
+    class->seen = (size_t)number_within(p, 0, SEEN_MAX,
+                                        "so many intervals there cannot be");
+    contracts__need_mark(&p->t, ";");
+}
+
+/* --- other statements --- */
+
+static void metric_parse(parser *p)
+{
+    if (p->c->class_count > 0) {
+        contracts__wrong(&p->t, "metrics come before classes");
+        return;
+    }
+    contracts__metric_parse(p->c->metrics, &p->t);
+    if (!p->t.err)
+        p->t.err = contracts__contract_members(p->c);
+}
+
+static void project_parse(parser *p)
+{
+    contracts_projection *one = contracts__more(
+        &p->t, (void **)&p->c->projections, &p->c->projection_count,
+        sizeof(*one), ITEMS_MAX, "projections");
+    size_t count = contracts_metrics_count(p->c->metrics);
+
+    if (!one)
+        return;
+    one->process =
+        contracts__need_string(&p->t, "a process in quotation marks");
+    for (one->metric = 0; one->metric < count; one->metric++)
+        if (contracts__is_name(
+                &p->t, contracts_metric_name(p->c->metrics, one->metric)))
+            break;
+    if (!p->t.err && one->metric == count)
+        contracts__expected(&p->t, "the name of a metric");
+    else if (!p->t.err &&
+             contracts_metric_is_intrinsic(p->c->metrics, one->metric))
+        contracts__wrong(&p->t, "an intrinsic metric is the same everywhere: "
+                                "performance metrics are projected");
+    contracts__token_next(&p->t);
+    if (!contracts__take_word(&p->t, "by"))
+        contracts__expected(&p->t, "by");
+    one->factor =
+        number_within(p, 1e-12, 1e12, "a factor of a projection is above 0");
+    contracts__need_mark(&p->t, ";");
+}
+
+static void usual_parse(parser *p)
+{
+    contracts_usual *usual =
+        contracts__more(&p->t, (void **)&p->c->usual, &p->c->usual_count,
+                        sizeof(*usual), ITEMS_MAX, "lines of what is usual");
+    bool is_part = true;
+
+    if (!usual)
+        return;
+    usual->parts[CONTRACTS_PART_READY] = (double)NAN;
+    usual->parts[CONTRACTS_PART_SLEEPING] = (double)NAN;
+    usual->process =
+        contracts__need_string(&p->t, "a process in quotation marks");
+    while (is_part && !p->t.err) {
+        is_part = false;
+        for (int i = 0; i < CONTRACTS_PARTS && !is_part; i++) {
+            is_part = contracts__take_word(&p->t, contracts_part_names[i]);
+            if (is_part)
+                usual->parts[i] =
+                    number_within(p, 0, 1e9, "a time is not below 0");
+        }
+    }
+    contracts__need_mark(&p->t, ";");
+}
+
+/* A rulebase lies beside the contract, if it is no whole path. */
+static char *beside(const char *name, const char *file)
+{
+    const char *slash = strrchr(name, '/');
+    bool is_device = strncmp(name, "/dev/", 5) == 0; /* standard input */
+    size_t bytes =
+        slash && *file != '/' && !is_device ? (size_t)(slash - name) + 1 : 0;
+    char *out = malloc(bytes + strlen(file) + 1);
+
+    if (out) {
+        memcpy(out, name, bytes);
+        strcpy(out + bytes, file);
+    }
+    return out;
+}
+
+static void rules_parse(parser *p)
+{
+    char *path;
+
+    if (p->c->rules_file) {
+        contracts__wrong(&p->t, "there is a rulebase already");
+        return;
+    }
+    p->c->rules_file =
+        contracts__need_string(&p->t, "a file in quotation marks");
+    contracts__need_mark(&p->t, ";");
+    if (p->t.err)
+        return;
+    path = beside(p->t.name, p->c->rules_file);
+    if (!path)
+        contracts__text_no_memory(&p->t);
+    else
+        p->t.err = contracts_rules_read(&p->c->rules, path);
+    free(path);
+}
+
+static void statement_parse(parser *p)
+{
+    contracts_contract *c = p->c;
+
+    if (contracts__take_word(&p->t, "metric"))
+        metric_parse(p);
+    else if (contracts__take_word(&p->t, "class"))
+        class_parse(p);
+    else if (contracts__take_word(&p->t, "project"))
+        project_parse(p);
+    else if (contracts__take_word(&p->t, "usual"))
+        usual_parse(p);
+    else if (contracts__take_word(&p->t, "rules"))
+        rules_parse(p);
+    else {
+        if (contracts__take_word(&p->t, "interval"))
+            c->interval_s = number_within(
+                p, 1e-6, 1e6, "an interval is of a microsecond to 1e6 seconds");
+        else if (contracts__take_word(&p->t, "tolerance"))
+            c->tolerance =
+                number_within(p, 1e-9, 1e9, "a tolerance is above 0");
+        else if (contracts__take_word(&p->t, "violated"))
+            c->violated = (unsigned)number_within(
+                p, 1, VIOLATED_MAX, "violated after 1 to 1000 intervals");
+        else
+            contracts__expected(&p->t, "interval, tolerance, violated, rules, "
+                                       "metric, class, project or usual");
+        contracts__need_mark(&p->t, ";");
+    }
+}
+
+/* --- all of it --- */
+
+/* Something has to follow from any distance, and from nothing else. */
+static int rules_try(const contracts_contract *c)
+{
+    double *values =
+        calloc(contracts_rules_count(c->rules) + 1, sizeof(*values));
+    int err = values ? 0 : pastset_no_memory("for a rulebase");
+
+    for (double distance = 0; distance <= 20 && !err; distance += 0.0625) {
+        for (size_t i = 0; i < contracts_rules_count(c->rules); i++)
+            values[i] = (double)NAN;
+        values[c->distance] = distance;
+        err = contracts_rules_infer(c->rules, values);
+        if (!err && isnan(values[c->conclusion]))
+            err = pastset_fail(PASTSET_EFORMAT,
+                               "%s: nothing follows from a distance of %g",
+                               c->rules_file, distance);
+    }
+    free(values);
+    return err == PASTSET_EINVAL ? PASTSET_EFORMAT : err;
+}
+
+/* The variables by which a contract asks its rulebase. */
+static int rules_find(contracts_contract *c)
+{
+    int err = c->rules ? 0 : contracts_rules_read(&c->rules, NULL);
+
+    if (err)
+        return err;
+    c->distance = contracts_rules_find(c->rules, "distance");
+    c->conclusion = contracts_rules_find(c->rules, "contract");
+    if (c->distance == CONTRACTS_NONE || c->conclusion == CONTRACTS_NONE ||
+        contracts_rules_concludes(c->rules, c->distance) ||
+        !contracts_rules_concludes(c->rules, c->conclusion))
+        return pastset_fail(PASTSET_EFORMAT,
+                            "%s: the rulebase of a contract concludes the "
+                            "variable contract from the variable distance",
+                            c->rules_file ? c->rules_file : "rules");
+    return c->rules_file ? rules_try(c) : 0;
+}
+
+static int parse(contracts_contract **out, const char *text, const char *name)
+{
+    parser p;
+    int err = contracts__contract_create(&p.c);
+
+    *out = NULL;
+    if (err)
+        return err;
+    contracts__tokens_begin(&p.t, text, name);
+    while (!p.t.err && p.t.kind != CONTRACTS__END)
+        statement_parse(&p);
+    err = p.t.err ? p.t.err : rules_find(p.c);
+    if (err)
+        contracts_contract_destroy(p.c);
+    else
+        *out = p.c;
+    return err;
+}
+
+static int without_metrics(contracts_contract **out, const char *name)
+{
+    contracts_contract_destroy(*out);
+    *out = NULL;
+    return pastset_fail(PASTSET_EFORMAT, "%s: there is no metric in it", name);
+}
+
+int contracts__contract_parse(contracts_contract **out, const char *text,
+                              const char *name)
+{
+    int err = parse(out, text, name);
+
+    if (!err && contracts_metrics_count((*out)->metrics) == 0)
+        err = without_metrics(out, name);
+    return err;
+}

@@ -1,0 +1,76 @@
+/* course.h - what each process of a run did in each interval: the numbers that
+ * metrics are worked out from.
+ *
+ * Intervals are of one length, by aligned clocks, and begin at multiples of it
+ * from the run's first start on. In an interval that a process was not there
+ * for the whole of, or of which it has lost events (or that is not wholly in
+ * what was looked at), nothing of it is known: NAN.
+ *
+ * Threads:   may be read by any once made.
+ * Ownership: take gives, destroy takes back; the snapshot may go before. */
+#ifndef CONTRACTS_COURSE_H
+#define CONTRACTS_COURSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "scopes/reading/snapshot.h"
+
+/* Of all threads of a process together. Operations count where they end; times,
+ * in seconds, where they were spent. */
+typedef enum contracts_quantity {
+    CONTRACTS_SECONDS,       /* how long the interval is */
+    CONTRACTS_THREADS,       /* how many threads the process has */
+    CONTRACTS_OPERATIONS,    /* on elements, or calls of MPI */
+    CONTRACTS_MESSAGES,      /* of these, what writes or sends, but for: */
+    CONTRACTS_ROUNDS,        /* of collectives */
+    CONTRACTS_BYTES,         /* of messages and rounds */
+    CONTRACTS_COMMUNICATING, /* in operations */
+    CONTRACTS_WAITING,       /* of this, for others (view wait-states) */
+    CONTRACTS_COMPUTING,     /* outside of operations */
+    CONTRACTS_CPU,           /* of this, with a processor; NAN: not recorded */
+    CONTRACTS_READY,         /* of this, while others had it; NAN: the same */
+    CONTRACTS_QUANTITIES
+} contracts_quantity;
+
+/* "seconds", "threads" ... */
+extern const char *const contracts_quantities[CONTRACTS_QUANTITIES];
+
+/* For how long a process waited for another one in an interval. */
+typedef struct contracts_wait {
+    size_t interval;
+    uint32_t process, other;
+    double seconds;
+} contracts_wait;
+
+typedef struct contracts_course {
+    int64_t from_ns, interval_ns; /* of the first interval */
+    size_t intervals;
+    uint32_t processes;
+    double *quantities;    /* process by process, interval by interval */
+    contracts_wait *waits; /* by interval, then by process, the longest first */
+    size_t wait_count;
+} contracts_course;
+
+/* Errors: PASTSET_EINVAL (an interval is not above 0, or they would be more
+ * than four million, of all processes), PASTSET_ENOMEM, and those of views. */
+int contracts_course_take(contracts_course **out,
+                          const scopes_snapshot *snapshot, int64_t interval_ns);
+/* NULL is allowed. */
+void contracts_course_destroy(contracts_course *course);
+
+/* One for each quantity. */
+static inline double *contracts_course_at(const contracts_course *course,
+                                          uint32_t process, size_t interval)
+{
+    return &course
+                ->quantities[((size_t)process * course->intervals + interval) *
+                             CONTRACTS_QUANTITIES];
+}
+
+/* The waits of a process in an interval; `*count` gets how many they are. */
+const contracts_wait *contracts_course_waits(const contracts_course *course,
+                                             uint32_t process, size_t interval,
+                                             size_t *count);
+
+#endif

@@ -1,0 +1,42 @@
+/* signature.h - the trajectory of each process through the space of metrics
+ * (paper 003, 4; figures 1 and 5).
+ *
+ * Threads:   may be read by any once made.
+ * Ownership: make gives, destroy takes back; metrics are borrowed, the course
+ * is not needed any more. */
+#ifndef CONTRACTS_SIGNATURE_H
+#define CONTRACTS_SIGNATURE_H
+
+#include "contracts/signature/course.h"
+#include "contracts/signature/metrics.h"
+
+typedef struct contracts_signature {
+    const contracts_metrics *metrics;
+    size_t metric_count;
+    int64_t from_ns, interval_ns;
+    size_t intervals;
+    uint32_t processes; /* behind them is one more: all, the mean of each
+                           metric over those that ever have it; NAN where it is
+                           not known of one of these */
+    double *values;     /* process by process, interval by interval: a value for
+                           each metric; NAN: not known */
+} contracts_signature;
+
+/* Errors: PASTSET_ENOMEM. */
+int contracts_signature_make(contracts_signature **out,
+                             const contracts_metrics *metrics,
+                             const contracts_course *course);
+/* NULL is allowed. */
+void contracts_signature_destroy(contracts_signature *signature);
+
+/* Of process number `processes` those of all. */
+static inline double *
+contracts_signature_at(const contracts_signature *signature, uint32_t process,
+                       size_t interval)
+{
+    return &signature
+                ->values[((size_t)process * signature->intervals + interval) *
+                         signature->metric_count];
+}
+
+#endif

@@ -1,0 +1,450 @@
+/* checker_test.c - contracts as texts, and against runs that are made up here
+ * interval by interval, of which it is known what is wrong with them. */
+#include "contracts/check/checker.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contracts/contract/contract_internal.h"
+#include "tests/support/check.h"
+
+#define TEXT                                                                   \
+    "interval 0.5;\ntolerance 0.1;\nviolated 3;\n"                             \
+    "metric intrinsic size = bytes / operations;\n"                            \
+    "metric performance rate = operations / seconds;\n"                        \
+    "class intrinsic of \"p0\" (100) deviates (1) seen 10;\n"                  \
+    "class intrinsic of \"p1\" (100) deviates (1) seen 10;\n"                  \
+    "class intrinsic of \"p1\" (300) deviates (1) seen 10;\n"                  \
+    "class intrinsic of \"p2\" (100) deviates (1) seen 10;\n"                  \
+    "class performance of \"p0\" (1000) deviates (10) seen 10;\n"              \
+    "class performance of \"p1\" (1000) deviates (10) seen 10;\n"              \
+    "class performance of \"p2\" (1000) deviates (10) seen 10;\n"              \
+    "class performance of all (1000) deviates (10) seen 10;\n"                 \
+    "project \"p2\" rate by 0.5;\n"                                            \
+    "usual \"p0\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
+    "transfer 0.0003;\n"                                                       \
+    "usual \"p1\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
+    "transfer 0.0003;\n"                                                       \
+    "usual \"p2\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
+    "transfer 0.0003;\n"
+
+static contracts_contract *contract_of(const char *text)
+{
+    contracts_contract *c;
+
+    check_status(contracts__contract_parse(&c, text, "text"), 0);
+    return c;
+}
+
+static char *text_of(const contracts_contract *c)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    cr_assert_not_null(out);
+    check_status(contracts_contract_print(c, out), 0);
+    fclose(out);
+    return text;
+}
+
+Test(contract, is_printed_as_it_was_read, .timeout = 60)
+{
+    contracts_contract *c = contract_of(TEXT);
+    char *text = text_of(c);
+
+    cr_assert_str_eq(text, TEXT);
+    cr_assert_eq(c->class_count, 8);
+    cr_assert_eq(c->sizes[CONTRACTS_INTRINSIC], 1);
+    free(text);
+    contracts_contract_destroy(c);
+}
+
+Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
+{
+    static const char *const wrong[][2] = {
+        {"", "text: there is no metric in it"},
+        {"interval 0;", "text:1:10: an interval is of"},
+        {"interval 1", "expected \";\", not the end of the file"},
+        {"tolerance -1;", "text:1:11: a tolerance is above 0"},
+        {"violated 0;", "text:1:10: violated after"},
+        {"promise 3;", "text:1:1: expected interval, tolerance"},
+        {"rules \"no/such.rules\";", "cannot open no/such.rules"},
+        {"rules \"a\nb\";", "1:7: a quotation mark is missing in this line"},
+        {"class intrinsic of all (1) deviates (1) seen 3;",
+         "1:17: there are no intrinsic metrics before this class"},
+        {"metric intrinsic a = bytes;\nclass intrinsic of p0 (1)",
+         "2:20: expected a process in quotation marks, or all"},
+        {"metric intrinsic a = bytes;\nclass intrinsic of all (1, 2)",
+         "2:26: expected \")\""},
+        {"metric intrinsic a = bytes;\nclass intrinsic of all (1) deviates "
+         "(-1)",
+         "2:38: a deviation is not below 0"},
+        {"metric intrinsic a = bytes;\n"
+         "class intrinsic of all (1) deviates (1) seen 3;\n"
+         "metric intrinsic b = bytes;",
+         "3:8: metrics come before classes"},
+        {"metric intrinsic a = bytes;\nproject \"p\" a by 2;",
+         "2:13: an intrinsic metric is the same everywhere"},
+        {"metric performance a = bytes;\nproject \"p\" a by 0;",
+         "2:18: a factor of a projection is above 0"},
+        {"metric performance a = bytes;\nproject \"p\" b by 1;",
+         "2:13: expected the name of a metric"},
+        {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
+        {"usual \"p\" resting 1;", "1:11: expected \";\""},
+    };
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        contracts_contract *c;
+        check_status(contracts__contract_parse(&c, wrong[i][0], "text"),
+                     strstr(wrong[i][1], "cannot open") ? PASTSET_EIO
+                                                        : PASTSET_EFORMAT);
+        cr_assert_null(c);
+        check_error(wrong[i][1]);
+    }
+}
+
+/* --- runs that are made up --- */
+
+#define PROCESSES 3
+#define INTERVALS 12
+
+static const char *const names[] = {"p0", "p1", "p2"};
+
+static contracts_course *course_made(void)
+{
+    contracts_course *c = calloc(1, sizeof(*c));
+
+    c->interval_ns = 500000000;
+    c->intervals = INTERVALS;
+    c->processes = PROCESSES;
+    c->quantities = calloc(PROCESSES * INTERVALS * CONTRACTS_QUANTITIES,
+                           sizeof(*c->quantities));
+    return c;
+}
+
+/* So many operations in an interval, each of which takes so long. */
+static void interval_set(const contracts_course *c, uint32_t process,
+                         size_t interval, double operations, double bytes,
+                         double computing, double ready, double waiting,
+                         double transfer)
+{
+    double *q = contracts_course_at(c, process, interval);
+
+    q[CONTRACTS_SECONDS] = 0.5;
+    q[CONTRACTS_THREADS] = 1;
+    q[CONTRACTS_OPERATIONS] = q[CONTRACTS_MESSAGES] = operations;
+    q[CONTRACTS_BYTES] = operations * bytes;
+    q[CONTRACTS_COMPUTING] = operations * (computing + ready);
+    q[CONTRACTS_CPU] = operations * computing;
+    q[CONTRACTS_READY] = operations * ready;
+    q[CONTRACTS_WAITING] = operations * waiting;
+    q[CONTRACTS_COMMUNICATING] = operations * (waiting + transfer);
+}
+
+static void all_well(const contracts_course *c)
+{
+    for (size_t i = 0; i < INTERVALS; i++)
+        for (uint32_t p = 0; p < PROCESSES; p++)
+            interval_set(c, p, i, p == 2 ? 250 : 500, 100, p == 2 ? 1e-3 : 5e-4,
+                         0, p == 2 ? 4e-4 : 2e-4, p == 2 ? 6e-4 : 3e-4);
+}
+
+static void wait_add(contracts_course *c, size_t interval, uint32_t process,
+                     uint32_t other, double seconds)
+{
+    c->waits = realloc(c->waits, (c->wait_count + 1) * sizeof(*c->waits));
+    c->waits[c->wait_count++] =
+        (contracts_wait){interval, process, other, seconds};
+}
+
+typedef struct checked_course {
+    contracts_contract *contract;
+    contracts_checker *checker;
+    contracts_course *course;
+} checked_course;
+
+static checked_course begin(void)
+{
+    checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
+
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    return k;
+}
+
+static const contracts_judgement *next_of(checked_course *k, size_t interval)
+{
+    const contracts_judgement *j;
+
+    check_status(contracts_checker_next(k->checker, &j, k->course, interval),
+                 0);
+    return j;
+}
+
+static void end(checked_course *k)
+{
+    contracts_checker_destroy(k->checker);
+    contracts_contract_destroy(k->contract);
+    contracts_course_destroy(k->course);
+}
+
+Test(checker, has_nothing_to_say_while_all_is_well, .timeout = 60)
+{
+    checked_course k = begin();
+
+    /* Another class; faster than promised. */
+    interval_set(k.course, 1, 5, 500, 300, 5e-4, 0, 2e-4, 3e-4);
+    interval_set(k.course, 0, 6, 5000, 100, 5e-5, 0, 2e-5, 3e-5);
+    for (size_t i = 0; i < INTERVALS; i++) {
+        const contracts_judgement *j = next_of(&k, i);
+        for (uint32_t p = 0; p < PROCESSES; p++) {
+            for (int kind = 0; kind < CONTRACTS_KINDS; kind++)
+                cr_assert_float_eq(j[p].levels[kind].level, 0, 1e-12,
+                                   "process %u, interval %zu", p, i);
+            cr_assert_eq(j[p].cause, CONTRACTS_NO_CAUSE);
+        }
+        /* p2 is expected to be half as fast: that is no fault of all. */
+        cr_assert_float_eq(j[PROCESSES].levels[CONTRACTS_PERFORMANCE].level, 0,
+                           1e-12);
+        cr_assert(isnan(j[PROCESSES].levels[CONTRACTS_INTRINSIC].level));
+    }
+    end(&k);
+}
+
+/* The tolerance is 3 units: a rate of 865 is 4.05 off, of 850 4.5, of 800 6. */
+Test(checker, has_the_levels_of_the_rulebase, .timeout = 60)
+{
+    static const double rates[] = {900,
+                                   1000 - 350 / 3.0,
+                                   1000 - 400 / 3.0,
+                                   850,
+                                   1000 - 500 / 3.0,
+                                   1000 - 550 / 3.0,
+                                   800,
+                                   1};
+    static const double levels[] = {0, 0.207, 0.364, 0.5, 0.636, 0.793, 1, 1};
+    checked_course k = begin();
+
+    for (size_t i = 0; i < 8; i++) {
+        const contracts_level *level;
+        interval_set(k.course, 0, i, rates[i] / 2, 100, 5e-4, 1e-4, 2e-4, 3e-4);
+        level = &next_of(&k, i)->levels[CONTRACTS_PERFORMANCE];
+        cr_assert_float_eq(level->level, levels[i], 5e-4, "%g of %g",
+                           level->level, rates[i]);
+        cr_assert_float_eq(level->value, rates[i], 1e-9);
+        cr_assert_float_eq(level->expected, 1000, 1e-9);
+        cr_assert_eq(level->metric, 1);
+    }
+    end(&k);
+}
+
+/* From the third interval on, until one is kept; one of which nothing is known
+ * is no end of it. */
+Test(checker, finds_it_violated_after_as_many_intervals, .timeout = 60)
+{
+    static const bool slow[INTERVALS] = {0, 1, 1, 0, 1, 1, 1, 1, 1, 0, 1, 1};
+    static const bool want[INTERVALS] = {0, 0, 0, 0, 0, 0, 1, 0, 1, 0, 0, 0};
+    checked_course k = begin();
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        const contracts_judgement *j;
+        if (slow[i])
+            interval_set(k.course, 0, i, 250, 100, 5e-4, 1e-3, 2e-4, 3e-4);
+        if (i == 7)
+            contracts_course_at(k.course, 0, i)[CONTRACTS_OPERATIONS] = NAN;
+        j = next_of(&k, i);
+        cr_assert_eq(j->levels[CONTRACTS_PERFORMANCE].is_violated, want[i],
+                     "interval %zu", i);
+        cr_assert_eq(j->cause,
+                     want[i] ? CONTRACTS_PROCESSOR : CONTRACTS_NO_CAUSE);
+    }
+    end(&k);
+}
+
+static const contracts_judgement *judged(checked_course *k)
+{
+    const contracts_judgement *j = NULL;
+
+    for (size_t i = 0; i < INTERVALS; i++)
+        j = next_of(k, i);
+    return j;
+}
+
+/* p1 waits for p0, whose processor others have, and p2 for p1. */
+Test(checker, does_not_accuse_who_waits, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 1e-3, 2e-4, 3e-4);
+        interval_set(k.course, 1, i, 250, 100, 5e-4, 0, 1.2e-3, 3e-4);
+        interval_set(k.course, 2, i, 125, 100, 1e-3, 0, 2.4e-3, 6e-4);
+        wait_add(k.course, i, 1, 0, 0.2);
+        wait_add(k.course, i, 1, 2, 0.1);
+        wait_add(k.course, i, 2, 1, 0.3);
+    }
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_PROCESSOR);
+    cr_assert_eq(j[1].cause, CONTRACTS_WAITS);
+    cr_assert_eq(j[1].waits_for, 0);
+    cr_assert_eq(j[2].cause, CONTRACTS_WAITS);
+    cr_assert_eq(j[2].waits_for, 0);
+    cr_assert_eq(j[PROCESSES].cause, CONTRACTS_PROCESSOR);
+    for (uint32_t p = 0; p < PROCESSES; p++)
+        cr_assert(!j[p].levels[CONTRACTS_INTRINSIC].is_violated);
+    end(&k);
+}
+
+/* What is slow to be woken is so for those who have its processor. */
+Test(checker, accuses_no_link_where_the_processor_is_crowded, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++)
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 2e-4, 2e-4, 1.1e-3);
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_PROCESSOR);
+    end(&k);
+}
+
+Test(checker, tells_whose_fault_it_is, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 200, 1e-3, 0, 2e-4, 3e-4);
+        interval_set(k.course, 1, i, 250, 100, 5e-4, 0, 2e-4, 1.3e-3);
+        interval_set(k.course, 2, i, 125, 100, 3e-3, 0, 4e-4, 6e-4);
+    }
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_PROGRAM);
+    cr_assert_eq(j[1].cause, CONTRACTS_LINK);
+    cr_assert_eq(j[2].cause, CONTRACTS_PROCESSOR);
+    end(&k);
+}
+
+/* Each for the other: there is an end of it. */
+Test(checker, follows_no_circle, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        for (uint32_t p = 0; p < 2; p++) {
+            interval_set(k.course, p, i, 250, 100, 5e-4, 0, 1.2e-3, 3e-4);
+            wait_add(k.course, i, p, 1 - p, 0.2);
+        }
+    }
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_WAITS);
+    cr_assert_eq(j[0].waits_for, 1);
+    cr_assert_eq(j[1].waits_for, 0);
+    end(&k);
+}
+
+/* A rate that is promised for one phase is none for another one. */
+Test(checker, is_not_content_with_the_slowest_class, .timeout = 60)
+{
+    static const double rates[] = {1000, 950, 1300, 200, 205,
+                                   195,  250, 500,  700};
+    static const bool kept[] = {1, 1, 1, 1, 1, 1, 0, 0, 0};
+    contracts_contract *c = contract_of(
+        "metric performance rate = operations / seconds;\n"
+        "class performance of \"p0\" (1000) deviates (1) seen 40;\n"
+        "class performance of \"p0\" (200) deviates (1) seen 20;\n");
+    checked_course k = {.contract = c, .course = course_made()};
+
+    check_status(contracts_checker_create(&k.checker, c, names, PROCESSES), 0);
+    cr_assert(contracts_checker_knows(k.checker, 0));
+    cr_assert(!contracts_checker_knows(k.checker, 1));
+    for (size_t i = 0; i < sizeof(kept) / sizeof(kept[0]); i++) {
+        interval_set(k.course, 0, i, rates[i] / 2, 100, 1e-3, 0, 0, 0);
+        cr_assert_eq(next_of(&k, i)->levels[CONTRACTS_PERFORMANCE].level < 0.5,
+                     kept[i], "%g", rates[i]);
+    }
+    end(&k);
+}
+
+/* Nothing at all is done: who waits is known, too. */
+Test(checker, knows_who_waits_where_nothing_ends, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        double *q = contracts_course_at(k.course, 0, i);
+        interval_set(k.course, 0, i, 0, 0, 0, 0, 0, 0);
+        q[CONTRACTS_COMPUTING] = q[CONTRACTS_SECONDS];
+        q[CONTRACTS_READY] = q[CONTRACTS_SECONDS];
+        q = contracts_course_at(k.course, 1, i);
+        interval_set(k.course, 1, i, 0, 0, 0, 0, 0, 0);
+        q[CONTRACTS_COMMUNICATING] = q[CONTRACTS_WAITING] =
+            q[CONTRACTS_SECONDS];
+        wait_add(k.course, i, 1, 2, 0.3); /* with whom nothing is wrong */
+        wait_add(k.course, i, 1, 0, 0.2);
+    }
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_PROCESSOR);
+    cr_assert_eq(j[1].cause, CONTRACTS_WAITS);
+    cr_assert_eq(j[1].waits_for, 0);
+    end(&k);
+}
+
+/* It sleeps outside of operations. */
+Test(checker, tells_sleeping_from_computing, .timeout = 60)
+{
+    checked_course k = begin();
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 2e-4, 3e-4);
+        contracts_course_at(k.course, 0, i)[CONTRACTS_COMPUTING] += 250e-3;
+    }
+    cr_assert_eq(judged(&k)->cause, CONTRACTS_SLEEPS);
+    end(&k);
+}
+
+/* Where it is not known when a process had a processor, all computing counts.
+ */
+Test(checker, compares_what_is_known_of_both, .timeout = 60)
+{
+    checked_course k = begin();
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        double *q = contracts_course_at(k.course, 0, i);
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 1.2e-3, 3e-4);
+        q[CONTRACTS_CPU] = q[CONTRACTS_READY] = NAN;
+        wait_add(k.course, i, 0, 1, 0.2);
+    }
+    cr_assert_eq(judged(&k)->cause, CONTRACTS_WAITS);
+    end(&k);
+}
+
+Test(checker, knows_all_only_if_each_is_known, .timeout = 60)
+{
+    checked_course k = begin();
+
+    contracts_course_at(k.course, 1, 3)[CONTRACTS_OPERATIONS] = NAN;
+    for (size_t i = 0; i < INTERVALS; i++)
+        cr_assert_eq(
+            isnan(
+                next_of(&k, i)[PROCESSES].levels[CONTRACTS_PERFORMANCE].level),
+            i == 3);
+    end(&k);
+}
+
+Test(checker, is_refused_for_other_processes, .timeout = 60)
+{
+    static const char *const others[] = {"q0", "q1"};
+    contracts_contract *c = contract_of(TEXT);
+    contracts_checker *k;
+
+    check_status(contracts_checker_create(&k, c, others, 2), PASTSET_EINVAL);
+    check_error("has classes of none of the processes of this run");
+    contracts_contract_destroy(c);
+}

@@ -1,0 +1,188 @@
+#!/bin/sh
+# command_test.sh BIN - eventspace contract and eventspace signature, with runs
+# of real programs.
+set -eu
+bin=$1
+PATH=$bin:$PATH
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+fail() {
+    echo "command_test.sh: $1" >&2
+    exit 1
+}
+
+# --- rules ---
+
+eventspace contract rules distance=3,3.5,4,4.5,5,5.5,6 --format=csv |
+    tr -d '\r' | cut -d, -f2 > levels
+printf '%s\n' contract 0 0.207317 0.363636 0.5 0.636364 0.792683 1 |
+    diff levels - || fail 'the levels of figure 4'
+eventspace contract rules --detail distance=4 --format=csv | tr -d '\r' |
+    grep -q '^distance,4,SHORT,0.666667$' || fail 'degrees'
+printf 'var a(0, 1) { set triangle B (1, 1, 1); }\nif (a = B) {}\n' > wrong
+if eventspace contract rules --rules=wrong a=1 2> said; then
+    fail 'a wrong rulebase was taken'
+fi
+grep -q '^eventspace: wrong:2:7: expected "==" or "!=", not "="$' said ||
+    fail "$(cat said)"
+
+# --- a run, and the same program that does something else ---
+
+run_of() { # DIRECTORY SIZE ROUNDS
+    sor mapping --threads=3 --size="$2" --rounds="$3" > app.dot
+    eventspace map generate --application=app.dot --processes=3 \
+        --output=map.dot
+    eventspace map instrument map.dot --output=all.dot
+    eventspace run all.dot --output="$1" -- sor run > /dev/null
+}
+run_of BASE W 1500
+run_of SAME W 1500
+run_of OTHER S 5000
+
+# Rates are left to the machine, on which other things may go on.
+cat > metrics <<'EOF'
+interval 0.05;
+violated 2;
+tolerance 0.2;
+metric intrinsic operation_bytes = bytes / operations;
+EOF
+eventspace contract make BASE --metrics=metrics --output=made
+grep -q '^class intrinsic of "h1" (' made || fail "$(cat made)"
+eventspace contract make BASE --metrics=made | diff made - ||
+    fail 'a contract is no metrics for the same one'
+eventspace contract check made SAME > said || fail "$(cat said)"
+grep -q '^The contract was kept.$' said || fail "$(cat said)"
+code=0
+eventspace contract check made OTHER --format=csv > said || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3"
+for process in h0 h1 h2 all; do
+    grep "^$process,intrinsic,.*,operation_bytes,.*,program," said ||
+        fail "nothing is said of $process: $(cat said)"
+done
+code=0
+eventspace contract check made OTHER --detail --format=json > said || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3, of --detail"
+grep -q '"violated": *"intrinsic"' said || fail 'no violation in the detail'
+
+# --- watching ---
+
+# A run that has ended is seen as `check` sees it.
+code=0
+eventspace contract watch made OTHER --format=json > said || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3, of watch"
+rows() { # of JSON: process and moment of violations
+    sed -n 's/.*"process": *"\([^"]*\)", *"start_ns": *\([0-9]*\),.*/\1 \2/p' |
+        sort
+}
+grep '"intrinsic_violated": *1' said | rows > watched
+eventspace contract check made OTHER --detail --format=json |
+    grep '"violated": *"intrinsic"' | rows > checked
+[ -s checked ] || fail 'no violations'
+diff watched checked || fail 'watch and check differ'
+
+# One that goes on. What is started at a violation tells of it.
+run_of LIVE S 20000 &
+until [ -e LIVE/definitions ]; do
+    kill -0 $! || fail 'the run has not begun'
+done
+code=0
+# shellcheck disable=SC2016 # by the shell that it is given to
+eventspace contract watch made LIVE \
+    --on-violation='echo "$EVENTSPACE_PROCESS $EVENTSPACE_CONTRACT" \
+        "$EVENTSPACE_CAUSE" >> told' > said || code=$?
+wait
+[ $code -eq 3 ] || fail "code $code, not 3, of a run that goes on"
+grep -q ' s  h1: intrinsic violated, operation_bytes .*: program$' said ||
+    fail "$(cat said)"
+until grep -q '^h1 intrinsic program$' told 2> /dev/null; do
+    : # it is started, and nobody waits for it
+done
+
+# --- signatures ---
+
+eventspace signature BASE --metrics=metrics --format=csv | tr -d '\r' > said
+grep -q '^h2,intrinsic,1,[0-9]*,operation_bytes,' said || fail "$(cat said)"
+eventspace signature BASE --metrics=metrics --detail --format=csv |
+    head -1 | tr -d '\r' | grep -qx 'process,start_ns,operation_bytes' ||
+    fail 'columns of metrics'
+
+# What a process does in an interval adds up, and is what other views count.
+cat > sums <<'EOF'
+interval 0.05;
+metric intrinsic time = (communicating + computing) / (threads * seconds);
+metric intrinsic waits = waiting / communicating;
+metric intrinsic off = (cpu + ready) / computing;
+metric intrinsic all = total(operations);
+EOF
+eventspace signature BASE --metrics=sums --detail --format=csv | tr -d '\r' |
+    awk -F, 'NR > 1 && $1 != "all" && $3 != "" {
+        n++
+        if ($3 < 0.999999 || $3 > 1.000001 || $4 < 0 || $4 > 1.000001 ||
+            $5 < 0 || $5 > 1.000001 || $6 < before[$1])
+            print
+        before[$1] = $6
+    }
+    END { if (n < 30) print n " intervals" }' > wrong
+[ -s wrong ] && fail "sums: $(cat wrong)"
+for process in h0 h1 h2; do
+    eventspace signature BASE --metrics=sums --detail --format=csv |
+        tr -d '\r' | awk -F, -v p=$process '
+            $1 == p && $6 != "" { n = $6; to = $2 + 50000000
+                                  if (!from) from = $2 }
+            END { print n, from, to }' > counted
+    read -r operations from to < counted
+    eventspace sql BASE --format=csv "select count(*) from communication_detail
+        where end_ns >= $from and end_ns < $to and thread in
+            (select name from thread where process = '$process')" |
+        tail -1 | tr -d '\r' > all
+    if [ "$operations" -lt 100 ] || [ "$operations" -ne "$(cat all)" ]; then
+        fail "$process: $operations of $(cat all) operations"
+    fi
+done
+
+# --- what is wrong ---
+
+refuse() { # WHAT IS SAID, then the command
+    want=$1
+    shift
+    if eventspace "$@" > out 2> said; then
+        fail "$* was taken"
+    fi
+    grep -q "$want" said || fail "$*: $(cat said)"
+}
+refuse 'cannot open missing' contract check missing BASE
+refuse 'missing' contract check made missing
+refuse 'the run directory is missing' contract check made
+sed 's/^interval.*/interval 1000;/' made > long
+refuse 'of no interval of 1000 s a metric is known' contract check long BASE
+refuse 'in no three intervals of 1000 s' contract make BASE --interval=1000s
+sed 's/"h\([0-9]\)"/"g\1"/' made > strange
+refuse 'has classes of none of the processes' contract check strange BASE
+cat > gap.rules <<'EOF'
+var distance(0, 20) {
+  set trapez SHORT (0, 3, 0, 3);
+  set trapez LONG (6, 8, 3, 0);
+}
+var contract(-1, 2) { set triangle OK (0, 1, 1); set triangle VIOLATED (1, 1, 1); }
+if ( distance == SHORT ) { contract = OK; }
+if ( distance == LONG ) { contract = VIOLATED; }
+EOF
+(echo 'rules "gap.rules";' && cat made) > gaps
+refuse 'gap.rules: nothing follows from a distance of 8.06' contract check gaps BASE
+
+# Of what was lost nothing is known, and the rest is.
+eventspace map instrument map.dot --trace-size=5000 --trace-policy=discard \
+    --output=small.dot
+eventspace run small.dot --output=LOSSY -- sor run > /dev/null
+eventspace signature LOSSY --metrics=metrics --detail --format=csv 2> said |
+    tr -d '\r' > lossy
+grep -q 'LOSSY has lost [0-9]* events' said || fail "$(cat said)"
+awk -F, 'NR > 1 && $1 == "h0" { $3 == "" ? none++ : known++ }
+    END { exit !(none > 0 && known > 0) }' lossy || fail "$(cat lossy)"
+
+if eventspace contract make BASE --metrics=metrics --output=/dev/full 2> said; then
+    fail 'a full disk was not noticed'
+fi
+grep -q 'cannot write /dev/full' said || fail "$(cat said)"

@@ -1,0 +1,10 @@
+# Rulebases, metrics, classes and contracts; included from tests/CMakeLists.txt.
+es_test(contracts/rules_test LINKS eventspace::contracts m)
+es_test(contracts/metrics_test LINKS eventspace::contracts m)
+es_test(contracts/classes_test LINKS eventspace::contracts m)
+es_test(contracts/checker_test LINKS eventspace::contracts m)
+if(suites)
+  add_test(NAME contracts/command
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
+endif()

@@ -1,0 +1,145 @@
+/* command_contract_make.c - eventspace contract make RUN: what a run that was
+ * as it should be promises of others. */
+#include "viewer/cli/contract/command_contract.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contracts/contract/contract.h"
+#include "contracts/signature/signature.h"
+#include "pastset/status.h"
+#include "viewer/cli/contract/measured_run.h"
+
+#define VIOLATED_MAX 1000
+
+enum { KEY_TOLERANCE = 256, KEY_VIOLATED, KEY_METRICS };
+
+typedef struct make_arguments {
+    const char *run, *metrics, *output;
+    uint64_t interval_ns; /* 0: as the metrics' file says */
+    double tolerance;     /* the same */
+    unsigned violated;    /* the same */
+} make_arguments;
+
+static const struct argp_option make_options[] = {
+    CLI_INTERVAL_OPTION,
+    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
+     "Let a metric be off by this share of what is expected (default 0.1)", 0},
+    {"violated", KEY_VIOLATED, "N", 0,
+     "Only N intervals, one after the other, violate the contract (default 3)",
+     0},
+    {"metrics", KEY_METRICS, "FILE", 0,
+     "Take the metrics, and all else that is not learnt from the run, from "
+     "FILE: a contract, or the beginning of one; - is standard input",
+     0},
+    {"output", 'o', "FILE", 0,
+     "Write the contract to FILE instead of standard output", 0},
+    {0},
+};
+
+static error_t parse_make(int key, char *text, struct argp_state *state)
+{
+    make_arguments *a = state->input;
+
+    switch (key) {
+    case 'i':
+        a->interval_ns =
+            cli_time(text, CLI_INTERVAL_MIN_NS, CLI_INTERVAL_MAX_NS, state);
+        return 0;
+    case KEY_TOLERANCE:
+        a->tolerance = cli_share(text, state);
+        return 0;
+    case KEY_VIOLATED:
+        a->violated = (unsigned)cli_number(text, 1, VIOLATED_MAX, state);
+        return 0;
+    case KEY_METRICS:
+        a->metrics = cli_input(text);
+        return 0;
+    case 'o':
+        a->output = text;
+        return 0;
+    default:
+        return cli_take_one(&a->run, "the run directory", key, text, state);
+    }
+}
+
+static int write_contract(const contracts_contract *c, const char *file)
+{
+    bool is_file = file && strcmp(file, "-") != 0;
+    FILE *out = is_file ? fopen(file, "we") : stdout;
+    int err;
+
+    if (!out)
+        return pastset_fail(PASTSET_EIO, "cannot write %s: %s", file,
+                            strerror(errno));
+    err = contracts_contract_print(c, out);
+    if (is_file && fclose(out) != 0 && !err)
+        err = pastset_fail(PASTSET_EIO, "cannot write %s: %s", file,
+                           strerror(errno));
+    return err;
+}
+
+static int learn(contracts_contract *c, eventspace_run *run, const char *name)
+{
+    contracts_signature *signature = NULL;
+    cli_measured m;
+    int err = cli_measured_begin(&m, run, name, c->interval_s);
+
+    if (!err)
+        err = contracts_signature_make(&signature, c->metrics, m.course);
+    if (!err)
+        err = contracts_contract_learn(c, m.course, signature, m.names);
+    contracts_signature_destroy(signature);
+    cli_measured_end(&m);
+    return err;
+}
+
+static int make(eventspace_run *run, const make_arguments *a)
+{
+    contracts_contract *c;
+    int err = contracts_contract_metrics(&c, a->metrics);
+
+    if (err)
+        return err;
+    if (a->interval_ns)
+        c->interval_s = 1e-9 * (double)a->interval_ns;
+    if (a->tolerance > 0)
+        c->tolerance = a->tolerance;
+    if (a->violated)
+        c->violated = a->violated;
+    err = learn(c, run, a->run);
+    if (!err)
+        err = write_contract(c, a->output);
+    contracts_contract_destroy(c);
+    return err;
+}
+
+int cli_contract_make(int argc, char **argv)
+{
+    static const struct argp argp = {
+        make_options,
+        parse_make,
+        "RUN",
+        "Makes a contract of a run that was as it should be: around which "
+        "values the metrics of its processes stay, and where the time of their "
+        "operations goes."
+        "\vA contract is a text, to be looked at and changed: "
+        "eventspace-contract(1) says what is in it.",
+        NULL,
+        NULL,
+        NULL};
+    make_arguments a = {0};
+    eventspace_run *run;
+    int err;
+
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
+        return COMMAND_USAGE;
+    run = cli_open_run(a.run);
+    if (!run)
+        return COMMAND_FAILED;
+    err = make(run, &a);
+    eventspace_run_close(run);
+    return cli_end_output(err);
+}

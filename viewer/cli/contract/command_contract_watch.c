@@ -1,0 +1,438 @@
+/* command_contract_watch.c - eventspace contract watch CONTRACT RUN: what
+ * `check` says, while the run goes on.
+ *
+ * Each interval the run is looked at once more, the last part of it only. An
+ * interval is judged when there is another one behind it. */
+#include "viewer/cli/contract/command_contract.h"
+
+#include <errno.h>
+#include <math.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "contracts/check/checker.h"
+#include "pastset/status.h"
+#include "viewer/cli/contract/measured_run.h"
+#include "viewer/live/top_terminal.h"
+#include "viewer/tables/facts.h"
+
+#define MARGIN 4 /* intervals that a look has besides new ones */
+#define SECOND_NS 1000000000
+#define BAR 10
+#define NOT_ASKED INT64_MIN
+
+enum { KEY_COMMAND = 256 };
+
+typedef struct watch_arguments {
+    const char *contract, *run, *command;
+    bool is_json;
+} watch_arguments;
+
+static const struct argp_option watch_options[] = {
+    {"on-violation", KEY_COMMAND, "COMMAND", 0,
+     "Give this to the shell whenever a contract begins to be violated, with "
+     "EVENTSPACE_PROCESS, EVENTSPACE_CONTRACT, EVENTSPACE_CAUSE and "
+     "EVENTSPACE_WAITS_FOR in its environment",
+     0},
+    {"format", 'f', "table|json", 0,
+     "Print a table for people, or JSON, a line for each process and interval "
+     "(default table)",
+     0},
+    {0},
+};
+
+static error_t parse_watch(int key, char *text, struct argp_state *state)
+{
+    static const char *const formats[] = {"table", "json"};
+    watch_arguments *a = state->input;
+
+    switch (key) {
+    case KEY_COMMAND:
+        a->command = text;
+        return 0;
+    case 'f':
+        a->is_json =
+            cli_choice(text, CLI_LIST(formats),
+                       "the format '%s' is not table or json", state) == 1;
+        return 0;
+    case ARGP_KEY_ARG:
+        if (!a->contract)
+            a->contract = cli_input(text);
+        else
+            cli_take(&a->run, text, state);
+        return 0;
+    case ARGP_KEY_END:
+        if (!a->run)
+            argp_error(state, "%s is missing",
+                       a->contract ? "the run directory" : "the contract");
+        return 0;
+    default:
+        return ARGP_ERR_UNKNOWN;
+    }
+}
+
+/* --- ends --- */
+
+static volatile sig_atomic_t ended;
+
+static void note_end(int signal)
+{
+    (void)signal;
+    ended = 1;
+}
+
+/* --- what is told --- */
+
+typedef struct watcher {
+    const watch_arguments *a;
+    const contracts_contract *c;
+    int64_t interval_ns;
+    cli_measured m;
+    contracts_checker *checker;
+    uint32_t processes;              /* that the checker is of */
+    int64_t next_ns;                 /* where the next interval begins */
+    bool *violated[CONTRACTS_KINDS]; /* by process: in the last interval */
+    bool is_screen, has_violated;
+    uint64_t judged;
+} watcher;
+
+static const char *name_of(const watcher *w, uint32_t process)
+{
+    return process < w->m.processes ? w->m.names[process] : "all";
+}
+
+static const char *other_of(const watcher *w, const contracts_judgement *j)
+{
+    return j->waits_for == CONTRACTS_NONE ? "" : name_of(w, j->waits_for);
+}
+
+static const scopes_column json_columns[] = {
+    {"process", "", SCOPES_TEXT},
+    {"start_ns", "", SCOPES_TIME_NS},
+    {"intrinsic_level", "", SCOPES_REAL},
+    {"performance_level", "", SCOPES_REAL},
+    {"intrinsic_violated", "", SCOPES_COUNT},
+    {"performance_violated", "", SCOPES_COUNT},
+    {"cause", "", SCOPES_TEXT},
+    {"waits_for", "", SCOPES_TEXT},
+};
+
+static int print_json(const watcher *w, uint32_t process,
+                      const contracts_judgement *j, int64_t start_ns)
+{
+    scopes_table *table = scopes_table_create(CLI_LIST(json_columns));
+    int err;
+
+    if (!table)
+        return pastset_no_memory("for a table");
+    scopes_table_text(table, name_of(w, process));
+    scopes_table_integer(table, start_ns);
+    for (int k = 0; k < CONTRACTS_KINDS; k++)
+        scopes_table_real(table, j->levels[k].level);
+    for (int k = 0; k < CONTRACTS_KINDS; k++)
+        scopes_table_integer(table, j->levels[k].is_violated);
+    scopes_table_text(table, contracts_cause_names[j->cause]);
+    scopes_table_text(table, other_of(w, j));
+    putchar('{');
+    err = viewer_table_print_members(table, 0, stdout);
+    puts("}");
+    scopes_table_destroy(table);
+    return err;
+}
+
+static void print_cause(const watcher *w, const contracts_judgement *j)
+{
+    if (j->cause == CONTRACTS_WAITS)
+        printf("waits for %s", other_of(w, j));
+    else
+        fputs(contracts_cause_names[j->cause], stdout);
+}
+
+/* A line where something begins or ends. */
+static void print_change(const watcher *w, uint32_t process,
+                         contracts_kind kind, const contracts_judgement *j,
+                         int64_t start_ns)
+{
+    const contracts_level *level = &j->levels[kind];
+
+    printf("%9.3f s  %s: %s %s", 1e-9 * (double)start_ns, name_of(w, process),
+           contracts_kind_names[kind],
+           level->is_violated ? "violated" : "kept again");
+    if (level->is_violated) {
+        printf(", %s %.4g instead of %.4g: ",
+               contracts_metric_name(w->c->metrics, level->metric),
+               level->value, level->expected);
+        print_cause(w, j);
+    }
+    putchar('\n');
+}
+
+static void print_bar(double level)
+{
+    int filled = isnan(level) ? 0 : (int)lround(fmin(fmax(level, 0), 1) * BAR);
+
+    for (int i = 0; i < BAR; i++)
+        putchar(i < filled ? '#' : '.');
+    if (isnan(level))
+        fputs("     -", stdout);
+    else
+        printf("  %.2f", level);
+}
+
+/* The whole screen. */
+static void print_screen(const watcher *w, const contracts_judgement *all,
+                         int64_t start_ns)
+{
+    unsigned rows, columns;
+
+    viewer_terminal_size(&rows, &columns);
+    printf("\033[H%s, %.3f s\033[K\n\033[K\n%-16s %-17s %-17s cause\033[K\n",
+           w->a->run, 1e-9 * (double)start_ns, "process", "intrinsic",
+           "performance");
+    for (uint32_t p = 0; p <= w->m.processes && p + 5 < rows; p++) {
+        printf("%-16.16s ", name_of(w, p));
+        for (int k = 0; k < CONTRACTS_KINDS; k++) {
+            print_bar(all[p].levels[k].level);
+            putchar(all[p].levels[k].is_violated ? '!' : ' ');
+            putchar(' ');
+        }
+        print_cause(w, &all[p]);
+        fputs("\033[K\n", stdout);
+    }
+    fputs("\033[J", stdout);
+    fflush(stdout);
+}
+
+/* --- a command --- */
+
+static void start_command(const watcher *w, uint32_t process,
+                          contracts_kind kind, const contracts_judgement *j)
+{
+    static char shell[] = "sh", option[] = "-c";
+    char *words[] = {shell, option, strdup(w->a->command), NULL};
+    posix_spawnattr_t attributes;
+    sigset_t plain;
+    pid_t pid;
+    int failed;
+
+    setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
+    setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
+    setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
+    setenv("EVENTSPACE_WAITS_FOR", other_of(w, j), 1);
+    sigemptyset(&plain);
+    sigaddset(&plain, SIGCHLD);
+    sigaddset(&plain, SIGXFSZ);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigdefault(&attributes, &plain);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+    failed = words[2]
+                 ? posix_spawnp(&pid, shell, NULL, &attributes, words, environ)
+                 : ENOMEM;
+    if (failed)
+        fprintf(stderr, "eventspace: cannot start %s: %s\n", w->a->command,
+                strerror(failed));
+    posix_spawnattr_destroy(&attributes);
+    free(words[2]);
+}
+
+/* --- intervals --- */
+
+static int take(watcher *w, uint32_t process, const contracts_judgement *j,
+                int64_t start_ns)
+{
+    for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
+        bool is = j->levels[kind].is_violated;
+        bool *was = &w->violated[kind][process];
+        if (isnan(j->levels[kind].level) || is == *was)
+            continue;
+        *was = is;
+        w->has_violated |= is;
+        if (!w->a->is_json && !w->is_screen)
+            print_change(w, process, (contracts_kind)kind, j, start_ns);
+        if (is && w->a->command)
+            start_command(w, process, (contracts_kind)kind, j);
+    }
+    return w->a->is_json ? print_json(w, process, j, start_ns) : 0;
+}
+
+static int judge(watcher *w, size_t interval, int64_t start_ns)
+{
+    const contracts_judgement *all;
+    int err = contracts_checker_next(w->checker, &all, w->m.course, interval);
+
+    for (uint32_t p = 0; p <= w->m.processes && !err; p++)
+        err = take(w, p, &all[p], start_ns);
+    if (w->is_screen && !err)
+        print_screen(w, all, start_ns);
+    w->judged++;
+    return err;
+}
+
+/* Of an MPI program, more processes may have become known. */
+static int checker_fit(watcher *w)
+{
+    int err;
+
+    if (w->checker && w->processes == w->m.processes)
+        return 0;
+    contracts_checker_destroy(w->checker);
+    w->checker = NULL;
+    w->processes = w->m.processes;
+    for (int k = 0; k < CONTRACTS_KINDS; k++) {
+        free(w->violated[k]);
+        w->violated[k] = calloc((size_t)w->processes + 1, sizeof(bool));
+        if (!w->violated[k])
+            return pastset_no_memory("for a contract");
+    }
+    err =
+        contracts_checker_create(&w->checker, w->c, w->m.names, w->m.processes);
+    return err;
+}
+
+#define PATIENCE 3 /* intervals that a process may be in one operation for */
+
+/* Is it known what all processes did in an interval? Some may be in an
+ * operation that is not over. */
+static bool is_ripe(const watcher *w, size_t interval)
+{
+    const contracts_course *c = w->m.course;
+
+    if (c->intervals - interval > PATIENCE)
+        return true;
+    for (uint32_t p = 0; p < c->processes; p++) {
+        bool was =
+            interval == 0 || !isnan(contracts_course_at(c, p, interval - 1)[0]);
+        if (was && isnan(contracts_course_at(c, p, interval)[0]))
+            return false;
+    }
+    return true;
+}
+
+/* Looks at what is new; at the end also at the last interval. */
+static int look(watcher *w, eventspace_run *run, bool is_last)
+{
+    int err = cli_measured_look(&w->m, run, w->interval_ns, w->next_ns,
+                                MARGIN * w->interval_ns);
+    const contracts_course *c = w->m.course;
+
+    if (err || !c) /* no events so far */
+        return err;
+    err = checker_fit(w);
+    for (size_t i = 0; i < c->intervals && !err; i++) {
+        int64_t start_ns = c->from_ns + (int64_t)i * c->interval_ns;
+        if (start_ns < w->next_ns)
+            continue;
+        if (!is_last && (i + 1 == c->intervals || !is_ripe(w, i)))
+            break;
+        w->next_ns = start_ns + c->interval_ns;
+        err = judge(w, i, start_ns);
+    }
+    return err;
+}
+
+static void rest(int64_t ns)
+{
+    struct timespec time = {ns / SECOND_NS, ns % SECOND_NS};
+
+    ppoll(NULL, 0, &time, NULL); /* or until a signal */
+}
+
+/* Processes that have not come up are not over. */
+static bool has_ended(const eventspace_run *run)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++)
+        if (eventspace_run_process_at(run, i)->has_meta)
+            return !viewer_is_running(run);
+    return false;
+}
+
+static int watch(watcher *w, eventspace_run *run)
+{
+    bool is_over = false;
+    int err = 0;
+
+    while (!err && !is_over && !ended) {
+        is_over = has_ended(run);
+        err = look(w, run, is_over);
+        if (fflush(stdout) != 0 && !err)
+            err = pastset_fail(PASTSET_EIO, "standard output: %s",
+                               strerror(errno));
+        if (!err && !is_over && !ended)
+            rest(w->interval_ns);
+    }
+    return err;
+}
+
+static int follow(watcher *w, eventspace_run *run)
+{
+    struct sigaction action = {.sa_handler = note_end};
+    int err = 0;
+
+    cli_catch(&action);
+    signal(SIGCHLD, SIG_IGN); /* nobody waits for what is started */
+    w->is_screen = !w->a->is_json && isatty(STDOUT_FILENO);
+    if (w->is_screen)
+        err = viewer_terminal_enter();
+    if (!err)
+        err = watch(w, run);
+    if (w->is_screen)
+        viewer_terminal_leave();
+    if (!err && w->judged == 0 && !ended)
+        err =
+            pastset_fail(PASTSET_EINVAL, "%s: it had no whole interval of %g s",
+                         w->a->run, w->c->interval_s);
+    return err;
+}
+
+/* Gives the exit code. */
+static int watch_run(const contracts_contract *c, eventspace_run *run,
+                     const watch_arguments *a)
+{
+    watcher w = {.a = a,
+                 .c = c,
+                 .interval_ns = llround(c->interval_s * SECOND_NS),
+                 .next_ns = NOT_ASKED};
+    int code = cli_end_output(follow(&w, run));
+
+    for (int k = 0; k < CONTRACTS_KINDS; k++)
+        free(w.violated[k]);
+    contracts_checker_destroy(w.checker);
+    cli_measured_end(&w.m);
+    return code == COMMAND_OK && w.has_violated ? CLI_CONTRACT_VIOLATED : code;
+}
+
+int cli_contract_watch(int argc, char **argv)
+{
+    static const struct argp argp = {
+        watch_options,
+        parse_watch,
+        "CONTRACT RUN",
+        "Says when, where and why a run does not do what a contract promises, "
+        "while it goes on: on a terminal a table of levels, else a line "
+        "whenever a contract begins to be violated, or is kept again."
+        "\vIt ends when the run has ended. The exit code is 0 if the contract "
+        "was kept, and 3 if it was violated.",
+        NULL,
+        NULL,
+        NULL};
+    watch_arguments a = {0};
+    contracts_contract *contract;
+    eventspace_run *run;
+    int code;
+
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
+        return COMMAND_USAGE;
+    if (contracts_contract_read(&contract, a.contract))
+        return cli_fail();
+    run = cli_open_run(a.run);
+    code = run ? watch_run(contract, run, &a) : COMMAND_FAILED;
+    if (run)
+        eventspace_run_close(run);
+    contracts_contract_destroy(contract);
+    return code;
+}

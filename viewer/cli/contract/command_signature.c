@@ -1,0 +1,203 @@
+/* command_signature.c - eventspace signature RUN: what the processes of a run
+ * are like, by metrics. */
+#include "viewer/cli/contract/command_contract.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contracts/contract/contract.h"
+#include "contracts/signature/signature.h"
+#include "pastset/status.h"
+#include "viewer/cli/contract/measured_run.h"
+
+enum { KEY_TOLERANCE = 256, KEY_METRICS };
+
+typedef struct signature_arguments {
+    const char *run, *metrics;
+    uint64_t interval_ns; /* 0: as the metrics' file says */
+    double tolerance;     /* the same */
+    viewer_format format;
+    bool detail;
+} signature_arguments;
+
+static const struct argp_option signature_options[] = {
+    CLI_INTERVAL_OPTION,
+    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
+     "Put together what differs by no more than this share (default 0.1)", 0},
+    {"metrics", KEY_METRICS, "FILE", 0,
+     "Take the metrics from FILE: a contract, or the beginning of one; - is "
+     "standard input",
+     0},
+    {"detail", 'd', NULL, 0,
+     "Print a row for each process and interval, with all metrics", 0},
+    CLI_FORMAT_OPTION,
+    {0},
+};
+
+static error_t parse_signature(int key, char *text, struct argp_state *state)
+{
+    signature_arguments *a = state->input;
+
+    switch (key) {
+    case 'i':
+        a->interval_ns =
+            cli_time(text, CLI_INTERVAL_MIN_NS, CLI_INTERVAL_MAX_NS, state);
+        return 0;
+    case KEY_TOLERANCE:
+        a->tolerance = cli_share(text, state);
+        return 0;
+    case KEY_METRICS:
+        a->metrics = cli_input(text);
+        return 0;
+    case 'd':
+        a->detail = true;
+        return 0;
+    case 'f':
+        a->format = cli_format(text, state);
+        return 0;
+    default:
+        return cli_take_one(&a->run, "the run directory", key, text, state);
+    }
+}
+
+/* --- tables --- */
+
+static const scopes_column class_columns[] = {
+    {"process", "process", SCOPES_TEXT},
+    {"metrics", "metrics", SCOPES_TEXT},
+    {"class", "class", SCOPES_NUMBER},
+    {"intervals", "intervals", SCOPES_COUNT},
+    {"metric", "metric", SCOPES_TEXT},
+    {"mean", "mean", SCOPES_REAL},
+    {"deviation", "deviation", SCOPES_REAL},
+};
+
+static int print_table(scopes_table *table, viewer_format format)
+{
+    int err = table ? viewer_table_print(table, format, stdout)
+                    : pastset_no_memory("for a table");
+
+    if (!err && format == VIEWER_JSON)
+        putchar('\n');
+    scopes_table_destroy(table);
+    return err;
+}
+
+/* Classes of a process follow one another; those of each kind count from 1. */
+static int print_classes(const contracts_contract *c, viewer_format format)
+{
+    scopes_table *table = scopes_table_create(CLI_LIST(class_columns));
+    int64_t number = 0;
+
+    for (size_t i = 0; i < c->class_count && table; i++) {
+        const contracts_class *k = &c->classes[i];
+        bool goes_on =
+            i > 0 && c->classes[i - 1].kind == k->kind &&
+            (k->process ? c->classes[i - 1].process &&
+                              strcmp(c->classes[i - 1].process, k->process) == 0
+                        : !c->classes[i - 1].process);
+        number = goes_on ? number + 1 : 1;
+        for (size_t m = 0; m < c->sizes[k->kind]; m++) {
+            scopes_table_text(table, k->process ? k->process : "all");
+            scopes_table_text(table, contracts_kind_names[k->kind]);
+            scopes_table_integer(table, number);
+            scopes_table_integer(table, (int64_t)k->seen);
+            scopes_table_text(table, contracts_metric_name(
+                                         c->metrics, c->members[k->kind][m]));
+            scopes_table_real(table, k->centroid[m]);
+            scopes_table_real(table, k->deviation[m]);
+        }
+    }
+    return print_table(table, format);
+}
+
+#define DETAIL_FIRST 2 /* columns before those of metrics */
+
+static void detail_rows(scopes_table *table, const contracts_signature *s,
+                        const cli_measured *m)
+{
+    for (uint32_t p = 0; p <= s->processes; p++) {
+        for (size_t i = 0; i < s->intervals; i++) {
+            scopes_table_text(table, p < s->processes ? m->names[p] : "all");
+            scopes_table_integer(table,
+                                 s->from_ns + (int64_t)i * s->interval_ns);
+            for (size_t k = 0; k < s->metric_count; k++)
+                scopes_table_real(table, contracts_signature_at(s, p, i)[k]);
+        }
+    }
+}
+
+static int print_detail(const contracts_signature *s, const cli_measured *m,
+                        viewer_format format)
+{
+    scopes_column columns[DETAIL_FIRST + CONTRACTS_METRICS_MAX] = {
+        {"process", "process", SCOPES_TEXT},
+        {"start_ns", "from ms", SCOPES_TIME_NS}};
+    scopes_table *table;
+
+    for (size_t k = 0; k < s->metric_count; k++) {
+        const char *name = contracts_metric_name(s->metrics, k);
+        columns[DETAIL_FIRST + k] = (scopes_column){name, name, SCOPES_REAL};
+    }
+    table = scopes_table_create(columns, DETAIL_FIRST + s->metric_count);
+    detail_rows(table, s, m);
+    return print_table(table, format);
+}
+
+/* --- the command --- */
+
+static int tell(contracts_contract *c, eventspace_run *run,
+                const signature_arguments *a)
+{
+    contracts_signature *signature = NULL;
+    cli_measured m;
+    int err = cli_measured_begin(&m, run, a->run, c->interval_s);
+
+    if (!err)
+        err = contracts_signature_make(&signature, c->metrics, m.course);
+    if (!err && a->detail)
+        err = print_detail(signature, &m, a->format);
+    if (!err && !a->detail)
+        err = contracts_contract_learn(c, m.course, signature, m.names);
+    if (!err && !a->detail)
+        err = print_classes(c, a->format);
+    contracts_signature_destroy(signature);
+    cli_measured_end(&m);
+    return err;
+}
+
+int cli_signature(int argc, char **argv)
+{
+    static const struct argp argp = {
+        signature_options,
+        parse_signature,
+        "RUN",
+        "Shows what the processes of a run are like: the classes of values "
+        "around which their metrics stay, interval by interval."
+        "\vIntrinsic metrics tell what a program asks for, wherever it runs, "
+        "and performance metrics how fast it goes on.",
+        NULL,
+        NULL,
+        NULL};
+    signature_arguments a = {0};
+    contracts_contract *c;
+    eventspace_run *run;
+    int err;
+
+    if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
+                                 &a))
+        return COMMAND_USAGE;
+    if (contracts_contract_metrics(&c, a.metrics))
+        return cli_fail();
+    if (a.interval_ns)
+        c->interval_s = 1e-9 * (double)a.interval_ns;
+    if (a.tolerance > 0)
+        c->tolerance = a.tolerance;
+    run = cli_open_run(a.run);
+    err = run ? tell(c, run, &a) : 0;
+    if (run)
+        eventspace_run_close(run);
+    contracts_contract_destroy(c);
+    return run ? cli_end_output(err) : COMMAND_FAILED;
+}

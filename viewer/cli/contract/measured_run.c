@@ -1,0 +1,77 @@
+/* measured_run.c - what the processes of a run did, for commands. */
+#include "viewer/cli/contract/measured_run.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "pastset/status.h"
+#include "viewer/cli/command.h"
+#include "viewer/tables/facts.h"
+
+static int names_find(cli_measured *m)
+{
+    const paths_map *map = m->snapshot->topology->map;
+
+    free(m->names);
+    m->processes = map->process_count;
+    m->names = calloc((size_t)m->processes + 1, sizeof(*m->names));
+    if (!m->names)
+        return pastset_no_memory("for names");
+    for (uint32_t i = 0; i < m->processes; i++)
+        m->names[i] = map->processes[i].name;
+    return 0;
+}
+
+int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
+                       double interval_s)
+{
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    int err;
+
+    *m = (cli_measured){0};
+    err = scopes_snapshot_take(&m->snapshot, run, &all);
+    if (!err) {
+        cli_warn_of_run(run, name);
+        cli_warn_of_clocks(run, m->snapshot->clocks);
+        err = viewer_require_events(m->snapshot, name);
+        if (m->snapshot->event_table->ledger.lost > 0)
+            fprintf(stderr,
+                    "eventspace: %s has lost %" PRIu64 " events: intervals of "
+                    "which some are missing are not known\n",
+                    name, m->snapshot->event_table->ledger.lost);
+    }
+    if (!err)
+        err = names_find(m);
+    if (!err)
+        err = contracts_course_take(&m->course, m->snapshot,
+                                    llround(interval_s * 1e9));
+    return err;
+}
+
+void cli_measured_end(cli_measured *m)
+{
+    contracts_course_destroy(m->course);
+    free(m->names);
+    scopes_snapshot_destroy(m->snapshot);
+}
+
+int cli_measured_look(cli_measured *m, eventspace_run *run, int64_t interval_ns,
+                      int64_t next_ns, int64_t margin_ns)
+{
+    scopes_snapshot_options part = SCOPES_SNAPSHOT_ALL;
+    int err = eventspace_run_refresh(run);
+
+    contracts_course_destroy(m->course);
+    scopes_snapshot_destroy(m->snapshot);
+    m->course = NULL;
+    m->snapshot = NULL;
+    if (next_ns != INT64_MIN)
+        part.from_ns = next_ns - margin_ns;
+    if (!err)
+        err = scopes_snapshot_take(&m->snapshot, run, &part);
+    if (!err)
+        err = names_find(m);
+    return err ? err
+               : contracts_course_take(&m->course, m->snapshot, interval_ns);
+}
