@@ -2,8 +2,15 @@
  * they had a processor in them says so, and how often they yielded it. */
 #include "measure/traces/traces_ranks_internal.h"
 
-/* One that yields does so at least as often, while it waits. */
+/* One that yields does so at least as often, while it waits and has a
+ * processor. */
 #define YIELD_NS 1000000
+
+/* Of a thread: time in its calls, for how long it had a processor then, and for
+ * how long others had it while it needed one. */
+typedef struct {
+    int64_t all_ns, had_ns, ready_ns;
+} call_times;
 
 /* Where ranks find each other they sleep, as they wait for the launcher. */
 static bool is_outside(const ranks *r, const ranks_operation *o)
@@ -12,28 +19,27 @@ static bool is_outside(const ranks *r, const ranks_operation *o)
            measure__ranks_is_call(r, o, "MPI_Finalize");
 }
 
-/* Time in the calls of a thread, and for how long it needed a processor then,
- * also while others had it. */
-static void in_calls(const ranks *r, uint32_t thread, int64_t *all_ns,
-                     int64_t *cpu_ns)
+static call_times in_calls(const ranks *r, uint32_t thread)
 {
+    const measure_known_times *times = &r->t->times;
+    call_times c = {0, 0, 0};
     int64_t done_ns = INT64_MIN;
 
-    *all_ns = *cpu_ns = 0;
     for (size_t i = r->threads[thread]; i < r->threads[thread + 1]; i++) {
         const ranks_operation *o = &r->operations[i];
         int64_t from_ns = o->start_ns > done_ns ? o->start_ns : done_ns;
         if (o->end_ns <= from_ns || is_outside(r, o))
             continue;
-        *all_ns += o->end_ns - from_ns;
-        *cpu_ns +=
+        c.all_ns += o->end_ns - from_ns;
+        c.had_ns +=
             measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
-        if (r->t->times.ready)
-            *cpu_ns += r->t->times.ready(r->t->times.context, o->process,
-                                         thread, from_ns + r->t->start_ns,
-                                         o->end_ns + r->t->start_ns);
+        if (times->ready)
+            c.ready_ns += times->ready(times->context, o->process, thread,
+                                       from_ns + r->t->start_ns,
+                                       o->end_ns + r->t->start_ns);
         done_ns = o->end_ns;
     }
+    return c;
 }
 
 static uint64_t yields_of(const ranks *r, uint32_t thread)
@@ -48,14 +54,15 @@ predict_waiting measure__ranks_waiting(const ranks *r, uint32_t process,
                                        uint32_t thread)
 {
     const measure_known_times *times = &r->t->times;
-    int64_t all_ns, cpu_ns;
+    call_times c;
 
     if (!times->cpu ||
         (times->knows && !times->knows(times->context, process, thread)))
         return PREDICT_SLEEPS;
-    in_calls(r, thread, &all_ns, &cpu_ns);
-    if (cpu_ns <= all_ns / 2)
+    c = in_calls(r, thread);
+    if (c.had_ns + c.ready_ns <= c.all_ns / 2)
         return PREDICT_SLEEPS;
-    return yields_of(r, thread) > (uint64_t)(cpu_ns / YIELD_NS) ? PREDICT_YIELDS
-                                                                : PREDICT_SPINS;
+    return yields_of(r, thread) > (uint64_t)(c.had_ns / YIELD_NS)
+               ? PREDICT_YIELDS
+               : PREDICT_SPINS;
 }

@@ -109,6 +109,12 @@ static uint64_t ticks_at(int64_t us)
     return run.begin + (uint64_t)((double)us * eventspace_ticks_hz() / 1e6);
 }
 
+void planted_yields(uint32_t rank, uint64_t yields)
+{
+    run.threads[rank]->yields = yields;
+    eventspace_recorder_thread_end(run.threads[rank], eventspace_ticks());
+}
+
 /* --- what calls lead to --- */
 
 /* The same one for all who name it; `home` has it. */

@@ -22,6 +22,9 @@ void planted_end(void);
  */
 void planted_pretend(uint32_t rank, uint32_t to_be);
 
+/* Its calls are over; it has yielded its processor so often in them. */
+void planted_yields(uint32_t rank, uint64_t yields);
+
 /* Concerns nobody else. */
 void planted_alone(planted_call call);
 void planted_send(planted_call call, uint32_t to);

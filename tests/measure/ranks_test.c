@@ -623,6 +623,64 @@ Test(ranks, sleep_where_they_had_lost_no_processor)
     NEAR((double)sleeping_ns(never) * 1e-3, 1000);
 }
 
+/* --- how they wait --- */
+
+/* A millisecond in 20: what is there to have of a processor that 19 others have
+ * as well. */
+static int64_t little(void *context, uint32_t process, uint32_t thread,
+                      int64_t from_ns, int64_t to_ns)
+{
+    (void)context;
+    (void)process;
+    (void)thread;
+    return (to_ns - from_ns) / 20;
+}
+
+static int64_t nearly_all(void *context, uint32_t process, uint32_t thread,
+                          int64_t from_ns, int64_t to_ns)
+{
+    (void)context;
+    (void)process;
+    (void)thread;
+    return to_ns - from_ns - (to_ns - from_ns) / 20;
+}
+
+/* Of rank 1, which waits for 100 ms. */
+static uint32_t waiting_of(uint64_t yields, measure_known_times times)
+{
+    profile = predict_profile_create("test");
+    cr_assert_eq(predict_profile_add_place(profile, "0", 1), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "rank_0", 0), 0);
+    cr_assert_eq(predict_profile_add_node(profile, "rank_1", 0), 1);
+    begin(2);
+    planted_send((planted_call){0, "MPI_Send", 100000, 100010, 8}, 1);
+    planted_receive((planted_call){1, "MPI_Recv", 10, 100020, 8}, 0);
+    planted_yields(1, yields);
+    profile_make_of(times);
+    return profile->nodes[1].waiting;
+}
+
+Test(ranks, yield_as_often_as_they_have_a_processor)
+{
+    measure_known_times crowded = {.cpu = little, .ready = nearly_all};
+
+    cr_expect_eq(waiting_of(20, crowded), PREDICT_YIELDS);
+}
+
+Test(ranks, spin_if_they_hardly_ever_yield)
+{
+    measure_known_times alone = {.cpu = nearly_all, .ready = never};
+
+    cr_expect_eq(waiting_of(20, alone), PREDICT_SPINS);
+}
+
+Test(ranks, sleep_if_they_need_no_processor)
+{
+    measure_known_times alone = {.cpu = little, .ready = never};
+
+    cr_expect_eq(waiting_of(20, alone), PREDICT_SLEEPS);
+}
+
 /* --- the file --- */
 
 Test(ranks, are_in_the_file_of_a_profile)
