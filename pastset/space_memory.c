@@ -33,6 +33,11 @@ int pastset__space_map(pastset_space *space, uint64_t bytes)
                             "%s: cannot map %llu bytes: %s", space->path,
                             (unsigned long long)bytes, strerror(error));
     }
+    /* Else the kernel reads around what a store touches first, zeros most of
+     * the time: as much as it reads ahead on that disk, which may be 8 MiB, and
+     * milliseconds of one operation. */
+    if (!space->read_only)
+        (void)madvise(space->base, bytes, MADV_RANDOM);
     space->mapped_bytes = bytes;
     space->header = (space_header *)(void *)space->base;
     return 0;

@@ -1,11 +1,15 @@
 /* demand_test.c - elements that take their memory as they fill; who waits in
  * them; and what another process has saved of them. */
+#include <fcntl.h>
 #include <signal.h>
+#include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
 #include "support.h"
+#include "tests/support/scratch.h"
 
 TestSuite(demand, .timeout = 120);
 
@@ -71,6 +75,51 @@ static void keep_the_newest(bool single_writer)
     check_range(e, 2 * CAPACITY, 3 * CAPACITY);
     pastset_space_close(space);
     unlink(path);
+}
+
+/* Pages of a file that are in memory. */
+static size_t resident_pages(const char *path)
+{
+    size_t page = (size_t)sysconf(_SC_PAGESIZE), count = 0, pages;
+    struct stat status;
+    unsigned char *in_memory;
+    int fd = open(path, O_RDONLY);
+    void *at;
+
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(fstat(fd, &status), 0);
+    pages = ((size_t)status.st_size + page - 1) / page;
+    at = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, fd, 0);
+    cr_assert_neq(at, MAP_FAILED);
+    in_memory = calloc(pages, 1);
+    cr_assert(in_memory);
+    cr_assert_eq(mincore(at, (size_t)status.st_size, in_memory), 0);
+    for (size_t i = 0; i < pages; i++)
+        count += in_memory[i] & 1;
+    free(in_memory);
+    munmap(at, (size_t)status.st_size);
+    close(fd);
+    return count;
+}
+
+/* Of a disk that is read ahead for 8 MiB, zeros of all that would come with the
+ * first tuple of a page that was not touched before, and milliseconds pass. */
+Test(demand, a_store_brings_no_more_pages_than_its_own, .init = scratch_make,
+     .fini = scratch_remove)
+{
+    const char *path = scratch_file("around");
+    pastset_space *space = space_make(path);
+    pastset_type type = type_make("u64");
+    pastset_element_options behind = {
+        .name = "behind", .type = &type, .capacity = CAPACITY};
+    size_t before = resident_pages(path);
+    pastset_element *e = on_demand(space, PASTSET_GROW, true), *more;
+
+    check_status(pastset_element_create(&more, space, &behind), 0);
+    for (uint64_t i = 0; i < 600; i++)
+        cr_assert_eq(put(e, i), 0);
+    cr_expect_leq(resident_pages(path) - before, 12);
+    pastset_space_close(space);
 }
 
 Test(demand, discarding_elements_take_memory_as_they_fill)

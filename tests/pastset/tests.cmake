@@ -1,7 +1,8 @@
 # The element and its space; included from tests/CMakeLists.txt.
-foreach(suite type space element append waiting many kill demand settle)
+foreach(suite type space element append waiting many kill settle)
   es_test(pastset/${suite}_test LINKS eventspace::pastset)
 endforeach()
+es_test(pastset/demand_test SOURCES support/scratch.c LINKS eventspace::pastset)
 es_test(pastset/ledger_test LINKS eventspace::pastset COMPUTES)
 es_stress(pastset/element_stress LINKS eventspace::pastset)
 
