@@ -232,18 +232,35 @@ static double slower_of(const contracts_contract *c, const char *process)
     return count ? (double)count / sum : 1;
 }
 
+static void peers_find(checked *p, const char *const *names, uint32_t count)
+{
+    for (size_t i = 0; p->usual && i < p->usual->peer_count; i++) {
+        const contracts_peer *peer = &p->usual->peers[i];
+        for (uint32_t other = 0; other < count; other++) {
+            if (strcmp(names[other], peer->name) != 0)
+                continue;
+            p->waiting[other] = peer->waiting;
+            p->transfer[other] = peer->transfer;
+        }
+    }
+}
+
 static int process_create(contracts_checker *k, uint32_t number,
-                          const char *name)
+                          const char *const *names)
 {
     const contracts_contract *c = k->contract;
+    const char *name = number < k->process_count ? names[number] : NULL;
+    size_t others = name ? k->process_count : 0;
     checked *p = &k->processes[number];
     int err;
 
     p->name = name;
+    p->waiting = calloc(others + 1, sizeof(*p->waiting));
+    p->transfer = calloc(others + 1, sizeof(*p->transfer));
     p->values = calloc(k->metric_count + 1, sizeof(*p->values));
     p->factors = calloc(k->metric_count + 1, sizeof(*p->factors));
     p->highest = calloc(k->metric_count + 1, sizeof(*p->highest));
-    if (!p->values || !p->factors || !p->highest)
+    if (!p->values || !p->factors || !p->highest || !p->waiting || !p->transfer)
         return pastset_no_memory("for a contract");
     for (size_t m = 0; m < k->metric_count; m++) {
         p->factors[m] = factor_of(c, name, m);
@@ -253,6 +270,7 @@ static int process_create(contracts_checker *k, uint32_t number,
     for (size_t i = 0; i < c->usual_count && name; i++)
         if (strcmp(c->usual[i].process, name) == 0)
             p->usual = &c->usual[i];
+    peers_find(p, names, k->process_count);
     err = classes_find(k, p);
     if (!err)
         highest_find(k, p);
@@ -284,11 +302,14 @@ int contracts_checker_create(contracts_checker **out,
     k->judgements = calloc((size_t)processes + 1, sizeof(*k->judgements));
     k->variables = calloc(contracts_rules_count(contract->rules) + 1,
                           sizeof(*k->variables));
+    k->causes = calloc((size_t)processes + 1, sizeof(*k->causes));
     k->others = calloc((size_t)processes + 1, sizeof(*k->others));
-    if (!k->processes || !k->judgements || !k->variables || !k->others)
+    k->links = calloc((size_t)processes + 1, sizeof(*k->links));
+    if (!k->processes || !k->judgements || !k->variables || !k->causes ||
+        !k->others || !k->links)
         err = pastset_no_memory("for a contract");
     for (uint32_t p = 0; p <= processes && !err; p++)
-        err = process_create(k, p, p < processes ? names[p] : NULL);
+        err = process_create(k, p, names);
     if (!err && !is_for_any(k))
         err = pastset_fail(PASTSET_EINVAL,
                            "the contract has classes of none of the processes "
@@ -313,10 +334,14 @@ void contracts_checker_destroy(contracts_checker *k)
         free(one->values);
         free(one->factors);
         free(one->highest);
+        free(one->waiting);
+        free(one->transfer);
     }
     free(k->processes);
     free(k->judgements);
     free(k->variables);
+    free(k->causes);
     free(k->others);
+    free(k->links);
     free(k);
 }

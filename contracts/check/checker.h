@@ -22,10 +22,16 @@
  *              time of an operation is computing, or being ready to compute
  *              while others had the processor
  *   sleeps     sleeping outside of operations: for a file, a lock, a timer
- *   waits      waiting for another process: that one, or whomever it waits for
- *              itself, is at fault
- *   link       communicating, but for waiting; where others have the processor
- *              when it is ready, that is the processor's fault, too
+ *   waits      waiting for another process, which is the one for which it waits
+ *              longer than it usually does, or whomever that one waits for
+ *              itself; or communicating with one that has no processor to
+ *              answer by
+ *   link       communicating, but for waiting, with the process with which it
+ *              takes longer than it usually does; where others have its own
+ *              processor when it is ready, that is the processor's fault, too
+ *
+ * What has grown is seen in each interval, and of processes that violate
+ * nothing so far, too: somebody may wait for them.
  *
  * Threads:   one thread per checker.
  * Ownership: create gives, destroy takes back; the contract and the names are
@@ -64,8 +70,8 @@ extern const char *const contracts_cause_names[CONTRACTS_CAUSES];
 typedef struct contracts_judgement {
     contracts_level levels[CONTRACTS_KINDS];
     contracts_cause cause;
-    uint32_t waits_for; /* WAITS: for which process in the end; else
-                           CONTRACTS_NONE */
+    uint32_t other; /* WAITS: for which process in the end; LINK: to which
+                       one, if to one; else CONTRACTS_NONE */
 } contracts_judgement;
 
 typedef struct contracts_checker contracts_checker;

@@ -16,6 +16,8 @@ typedef struct checked {
     uint32_t *classes[CONTRACTS_KINDS]; /* of the contract */
     size_t class_count[CONTRACTS_KINDS];
     const contracts_usual *usual; /* NULL: not known */
+    double *waiting, *transfer;   /* what of that has to do with others: by
+                                     process */
     unsigned in_a_row[CONTRACTS_KINDS];
 } checked;
 
@@ -25,8 +27,11 @@ struct contracts_checker {
     uint32_t process_count;
     checked *processes; /* and one of all */
     contracts_judgement *judgements;
-    double *variables; /* of the rulebase */
-    uint32_t *others;  /* by process: for whom it waits, or CONTRACTS_NONE */
+    double *variables;       /* of the rulebase */
+    contracts_cause *causes; /* by process: of what it has become slower, also
+                                where nothing is violated */
+    uint32_t *others; /* by process: for whom it waits, or CONTRACTS_NONE */
+    uint32_t *links;  /* the same: with whom operations take longer */
 };
 
 /* --- verdict.c --- */

@@ -39,8 +39,21 @@ static bool is_crowded(const double *parts, const double *usual)
     return share - was > SCOPES_DISTURBED;
 }
 
-/* Which part of an operation has grown most. */
-static contracts_cause grown_most(const checked *p, const double *quantities)
+static contracts_cause most_of(const double grown[CONTRACTS_CAUSES],
+                               double least)
+{
+    contracts_cause most = CONTRACTS_UNKNOWN;
+
+    for (int i = 0; i < CONTRACTS_UNKNOWN; i++)
+        if (grown[i] > grown[most] && grown[i] > least)
+            most = (contracts_cause)i;
+    return most;
+}
+
+/* Which part of an operation has grown most; nothing, if it has not become
+ * slower by as much as the contract tolerates, unless it `is_violated`. */
+static contracts_cause grown_most(const contracts_checker *k, const checked *p,
+                                  const double *quantities, bool is_violated)
 {
     static const contracts_cause causes[CONTRACTS_PARTS] = {
         [CONTRACTS_PART_COMPUTING] = CONTRACTS_PROCESSOR,
@@ -49,54 +62,97 @@ static contracts_cause grown_most(const checked *p, const double *quantities)
         [CONTRACTS_PART_WAITING] = CONTRACTS_WAITS,
         [CONTRACTS_PART_TRANSFER] = CONTRACTS_LINK};
     double parts[CONTRACTS_PARTS], usual[CONTRACTS_PARTS];
-    double grown[CONTRACTS_CAUSES] = {0}, all = 0;
-    contracts_cause cause = CONTRACTS_UNKNOWN;
+    double grown[CONTRACTS_CAUSES] = {0}, all = 0, before = 0;
+    contracts_cause cause;
 
     if (!p->usual || !contracts_parts_of(parts, quantities))
-        return CONTRACTS_UNKNOWN;
+        return is_violated ? CONTRACTS_UNKNOWN : CONTRACTS_NO_CAUSE;
     for (int i = 0; i < CONTRACTS_PARTS; i++)
         usual[i] = p->slower * p->usual->parts[i];
     compare_alike(parts, usual);
     for (int i = 0; i < CONTRACTS_PARTS; i++) {
         grown[causes[i]] += parts[i] - usual[i];
         all += parts[i] - usual[i];
+        before += usual[i];
     }
-    for (int i = 0; i < CONTRACTS_UNKNOWN; i++)
-        if (grown[i] > grown[cause] && grown[i] > EXPLAINS * all)
-            cause = (contracts_cause)i;
-    if (cause == CONTRACTS_LINK && is_crowded(parts, usual))
-        return CONTRACTS_PROCESSOR;
-    return cause;
+    if (!is_violated && all <= k->contract->tolerance * before)
+        return CONTRACTS_NO_CAUSE;
+    cause = most_of(grown, EXPLAINS * all);
+    return cause == CONTRACTS_LINK && is_crowded(parts, usual)
+               ? CONTRACTS_PROCESSOR
+               : cause;
 }
 
-/* Whom it waits for longest, of those that something is wrong with, if there
- * are such. */
+/* --- others --- */
+
+/* With whom waiting, or the rest of operations, takes longest beyond what is
+ * usual; `suspected`: of those with whom something is wrong, if there are such.
+ * CONTRACTS_NONE: with nobody it takes longer. */
+static uint32_t other_of(const contracts_checker *k,
+                         const contracts_course *course, size_t interval,
+                         uint32_t process, bool is_waiting, bool suspected)
+{
+    const checked *p = &k->processes[process];
+    double operations =
+        contracts_course_at(course, process, interval)[CONTRACTS_OPERATIONS];
+    double most = 0;
+    uint32_t found = CONTRACTS_NONE;
+    size_t count;
+    const contracts_between *with =
+        contracts_course_betweens(course, process, interval, &count);
+
+    operations = operations > 0 ? operations : 1;
+    for (size_t i = 0; i < count; i++) {
+        uint32_t other = with[i].other;
+        double seconds = is_waiting ? with[i].waiting : with[i].transfer;
+        double usual = is_waiting ? p->waiting[other] : p->transfer[other];
+        double grown = seconds / operations - p->slower * usual;
+        if (grown <= most ||
+            (suspected && k->causes[other] == CONTRACTS_NO_CAUSE))
+            continue;
+        most = grown;
+        found = other;
+    }
+    return found;
+}
+
 static uint32_t waits_for(const contracts_checker *k,
                           const contracts_course *course, size_t interval,
                           uint32_t process)
 {
-    size_t count;
-    const contracts_wait *waits =
-        contracts_course_waits(course, process, interval, &count);
+    uint32_t found = other_of(k, course, interval, process, true, true);
 
-    for (size_t i = 0; i < count; i++)
-        if (k->judgements[waits[i].other].cause != CONTRACTS_NO_CAUSE)
-            return waits[i].other;
-    return count ? waits[0].other : CONTRACTS_NONE;
+    return found == CONTRACTS_NONE
+               ? other_of(k, course, interval, process, true, false)
+               : found;
 }
 
-static void verdict(contracts_checker *k, const contracts_course *course,
-                    size_t interval, uint32_t process)
+/* It may have no processor to answer by: then the link is not slow. */
+static bool is_busy_itself(contracts_cause cause)
 {
-    contracts_judgement *j = &k->judgements[process];
+    return cause == CONTRACTS_PROCESSOR || cause == CONTRACTS_SLEEPS ||
+           cause == CONTRACTS_PROGRAM;
+}
 
-    j->waits_for = CONTRACTS_NONE;
-    j->cause = CONTRACTS_NO_CAUSE;
-    if (j->levels[CONTRACTS_INTRINSIC].is_violated)
-        j->cause = CONTRACTS_PROGRAM;
-    else if (j->levels[CONTRACTS_PERFORMANCE].is_violated)
-        j->cause = grown_most(&k->processes[process],
-                              contracts_course_at(course, process, interval));
+static void others_find(contracts_checker *k, const contracts_course *course,
+                        size_t interval)
+{
+    for (uint32_t p = 0; p < k->process_count; p++) {
+        k->others[p] = k->links[p] = CONTRACTS_NONE;
+        if (k->causes[p] == CONTRACTS_WAITS)
+            k->others[p] = waits_for(k, course, interval, p);
+        else if (k->causes[p] == CONTRACTS_LINK)
+            k->links[p] = other_of(k, course, interval, p, false, false);
+    }
+    for (uint32_t p = 0; p < k->process_count; p++) {
+        uint32_t other = k->links[p];
+        if (other != CONTRACTS_NONE && is_busy_itself(k->causes[other])) {
+            k->causes[p] = CONTRACTS_WAITS;
+            k->others[p] = other;
+        }
+        if (k->causes[p] == CONTRACTS_WAITS && k->others[p] == CONTRACTS_NONE)
+            k->causes[p] = CONTRACTS_UNKNOWN;
+    }
 }
 
 /* Whom it waits for in the end. Some may wait for each other: then for the
@@ -117,20 +173,39 @@ static uint32_t last_of(const contracts_checker *k, const uint32_t *others,
     return first == process ? others[process] : first;
 }
 
-static void waits_find(contracts_checker *k, const contracts_course *course,
-                       size_t interval)
+/* --- verdicts --- */
+
+static void cause_find(contracts_checker *k, const contracts_course *course,
+                       size_t interval, uint32_t process)
 {
-    for (uint32_t p = 0; p < k->process_count; p++) {
-        contracts_judgement *j = &k->judgements[p];
-        k->others[p] = j->cause == CONTRACTS_WAITS
-                           ? waits_for(k, course, interval, p)
-                           : CONTRACTS_NONE;
-        if (j->cause == CONTRACTS_WAITS && k->others[p] == CONTRACTS_NONE)
-            j->cause = CONTRACTS_UNKNOWN;
-    }
-    for (uint32_t p = 0; p < k->process_count; p++)
-        if (k->judgements[p].cause == CONTRACTS_WAITS)
-            k->judgements[p].waits_for = last_of(k, k->others, p);
+    const contracts_level *levels = k->judgements[process].levels;
+    const contracts_level *intrinsic = &levels[CONTRACTS_INTRINSIC];
+
+    if (intrinsic->is_violated || intrinsic->level >= CONTRACTS_VIOLATED_LEVEL)
+        k->causes[process] = CONTRACTS_PROGRAM;
+    else
+        k->causes[process] =
+            grown_most(k, &k->processes[process],
+                       contracts_course_at(course, process, interval),
+                       levels[CONTRACTS_PERFORMANCE].is_violated);
+}
+
+static bool is_violated(const contracts_judgement *j)
+{
+    return j->levels[CONTRACTS_INTRINSIC].is_violated ||
+           j->levels[CONTRACTS_PERFORMANCE].is_violated;
+}
+
+static void verdict(contracts_checker *k, uint32_t process)
+{
+    contracts_judgement *j = &k->judgements[process];
+
+    j->other = CONTRACTS_NONE;
+    j->cause = is_violated(j) ? k->causes[process] : CONTRACTS_NO_CAUSE;
+    if (j->cause == CONTRACTS_WAITS)
+        j->other = last_of(k, k->others, process);
+    if (j->cause == CONTRACTS_LINK)
+        j->other = k->links[process];
 }
 
 /* The cause of most processes: those that wait are of the cause of the one that
@@ -141,7 +216,7 @@ static void verdict_of_all(contracts_checker *k)
     size_t votes[CONTRACTS_CAUSES] = {0};
 
     all->cause = CONTRACTS_NO_CAUSE;
-    all->waits_for = CONTRACTS_NONE;
+    all->other = CONTRACTS_NONE;
     if (all->levels[CONTRACTS_INTRINSIC].is_violated) {
         all->cause = CONTRACTS_PROGRAM;
         return;
@@ -150,9 +225,7 @@ static void verdict_of_all(contracts_checker *k)
         return;
     for (uint32_t p = 0; p < k->process_count; p++) {
         const contracts_judgement *j = &k->judgements[p];
-        votes[j->waits_for == CONTRACTS_NONE
-                  ? j->cause
-                  : k->judgements[j->waits_for].cause]++;
+        votes[j->cause == CONTRACTS_WAITS ? k->causes[j->other] : j->cause]++;
     }
     votes[CONTRACTS_NO_CAUSE] = votes[CONTRACTS_WAITS] = 0;
     all->cause = CONTRACTS_UNKNOWN;
@@ -165,7 +238,9 @@ void contracts__verdicts(contracts_checker *k, const contracts_course *course,
                          size_t interval)
 {
     for (uint32_t p = 0; p < k->process_count; p++)
-        verdict(k, course, interval, p);
-    waits_find(k, course, interval);
+        cause_find(k, course, interval, p);
+    others_find(k, course, interval);
+    for (uint32_t p = 0; p < k->process_count; p++)
+        verdict(k, p);
     verdict_of_all(k);
 }

@@ -34,6 +34,14 @@ int contracts__contract_create(contracts_contract **out)
     return err;
 }
 
+static void usual_fini(contracts_usual *usual)
+{
+    for (size_t i = 0; i < usual->peer_count; i++)
+        free(usual->peers[i].name);
+    free(usual->peers);
+    free(usual->process);
+}
+
 void contracts__contract_forget(contracts_contract *c)
 {
     for (size_t i = 0; i < c->projection_count; i++)
@@ -47,7 +55,7 @@ void contracts__contract_forget(contracts_contract *c)
         free(c->classes[i].deviation);
     }
     for (size_t i = 0; i < c->usual_count; i++)
-        free(c->usual[i].process);
+        usual_fini(&c->usual[i]);
     free(c->classes);
     free(c->usual);
     c->classes = NULL;

@@ -12,8 +12,8 @@
  *     class performance of "h0" (812) deviates (20.5) seen 57;
  *     class performance of all (790) deviates (15) seen 57;
  *     project "h0" operation_rate by 0.5;
- *     usual "h0" computing 0.001 ready 0 sleeping 0 waiting 2e-05 transfer
- * 4e-05;
+ *     usual "h0" computing 0.001 ready 0 waiting 2e-05 transfer 4e-05;
+ *     usual "h0" with "h1" waiting 1e-05 transfer 3e-05;
  *
  * metric    see metrics.h
  * class     a place in the space of the intrinsic or the performance metrics,
@@ -21,7 +21,8 @@
  *           and its standard deviation for each; see classes.h
  * project   the process is expected to have so much of this metric where it
  *           runs now (section 4.3.1); of performance metrics
- * usual     seconds for each operation of a process; see verdict.h
+ * usual     seconds for each operation of a process: in all, and behind that
+ *           what of it has to do with another process; see checker.h
  *
  * Processes are those of the path map, or ranks.
  *
@@ -73,9 +74,17 @@ typedef enum contracts_part {
 /* "computing", "ready", "sleeping", "waiting", "transfer" */
 extern const char *const contracts_part_names[CONTRACTS_PARTS];
 
+/* Of this, what has to do with another process. */
+typedef struct contracts_peer {
+    char *name;
+    double waiting, transfer;
+} contracts_peer;
+
 typedef struct contracts_usual {
     char *process;
     double parts[CONTRACTS_PARTS];
+    contracts_peer *peers;
+    size_t peer_count;
 } contracts_usual;
 
 typedef struct contracts_contract {

@@ -83,28 +83,94 @@ static int classes_learn(const learning *l, uint32_t process, const char *name,
 
 /* --- what is usual --- */
 
+/* Of these intervals: others of them are left out. */
+static bool is_usable(const learning *l, uint32_t process, size_t interval,
+                      double parts[CONTRACTS_PARTS])
+{
+    const double *q = contracts_course_at(l->course, process, interval);
+
+    return contracts_parts_of(parts, q) && q[CONTRACTS_OPERATIONS] > 0;
+}
+
+/* Seconds, by process. */
+typedef struct with_others {
+    double *waiting, *transfer;
+} with_others;
+
+static int peer_add(const learning *l, contracts_usual *usual, uint32_t other,
+                    double waiting, double transfer)
+{
+    contracts_peer *peer;
+
+    if (waiting == 0 && transfer == 0)
+        return 0;
+    peer = more((void **)&usual->peers, &usual->peer_count, sizeof(*peer));
+    if (!peer || !(peer->name = strdup(l->names[other])))
+        return pastset_no_memory("for a contract");
+    peer->waiting = waiting;
+    peer->transfer = transfer;
+    return 0;
+}
+
+static int peers_learn(const learning *l, uint32_t process, double operations,
+                       contracts_usual *usual, with_others *sum)
+{
+    int err = 0;
+
+    for (size_t i = 0; i < l->course->intervals; i++) {
+        double parts[CONTRACTS_PARTS];
+        size_t count;
+        const contracts_between *with =
+            contracts_course_betweens(l->course, process, i, &count);
+        if (!is_usable(l, process, i, parts))
+            continue;
+        for (size_t k = 0; k < count; k++) {
+            sum->waiting[with[k].other] += with[k].waiting;
+            sum->transfer[with[k].other] += with[k].transfer;
+        }
+    }
+    for (uint32_t p = 0; p < l->course->processes && !err; p++)
+        err = peer_add(l, usual, p, sum->waiting[p] / operations,
+                       sum->transfer[p] / operations);
+    return err;
+}
+
+static int usual_add(const learning *l, uint32_t process,
+                     const double sum[CONTRACTS_PARTS], double operations)
+{
+    contracts_usual *usual =
+        more((void **)&l->c->usual, &l->c->usual_count, sizeof(*usual));
+    with_others others = {
+        calloc((size_t)l->course->processes + 1, sizeof(double)),
+        calloc((size_t)l->course->processes + 1, sizeof(double))};
+    int err = 0;
+
+    if (!usual || !(usual->process = strdup(l->names[process])) ||
+        !others.waiting || !others.transfer)
+        err = pastset_no_memory("for a contract");
+    for (int k = 0; k < CONTRACTS_PARTS && !err; k++)
+        usual->parts[k] = sum[k] / operations;
+    if (!err)
+        err = peers_learn(l, process, operations, usual, &others);
+    free(others.waiting);
+    free(others.transfer);
+    return err;
+}
+
 static int usual_learn(const learning *l, uint32_t process)
 {
     double sum[CONTRACTS_PARTS] = {0}, operations = 0;
-    contracts_usual *usual;
 
     for (size_t i = 0; i < l->course->intervals; i++) {
         const double *q = contracts_course_at(l->course, process, i);
         double parts[CONTRACTS_PARTS];
-        if (!contracts_parts_of(parts, q) || q[CONTRACTS_OPERATIONS] == 0)
+        if (!is_usable(l, process, i, parts))
             continue;
         operations += q[CONTRACTS_OPERATIONS];
         for (int k = 0; k < CONTRACTS_PARTS; k++)
             sum[k] += parts[k] * q[CONTRACTS_OPERATIONS];
     }
-    if (operations == 0)
-        return 0;
-    usual = more((void **)&l->c->usual, &l->c->usual_count, sizeof(*usual));
-    if (!usual || !(usual->process = strdup(l->names[process])))
-        return pastset_no_memory("for a contract");
-    for (int k = 0; k < CONTRACTS_PARTS; k++)
-        usual->parts[k] = sum[k] / operations;
-    return 0;
+    return operations > 0 ? usual_add(l, process, sum, operations) : 0;
 }
 
 int contracts_contract_learn(contracts_contract *c,

@@ -5,7 +5,7 @@
  *                  | "class" KIND "of" ( STRING | "all" ) numbers
  *                    "deviates" numbers "seen" NUMBER ";"
  *                  | "project" STRING METRIC "by" NUMBER ";"
- *                  | "usual" STRING { PART NUMBER } ";" }
+ *                  | "usual" STRING [ "with" STRING ] { PART NUMBER } ";" }
  *     numbers    = "(" NUMBER { "," NUMBER } ")" */
 #include <math.h>
 #include <stdio.h>
@@ -140,29 +140,71 @@ static void project_parse(parser *p)
     contracts__need_mark(&p->t, ";");
 }
 
-static void usual_parse(parser *p)
+/* What comes of these, up to the end of the statement. */
+static void parts_parse(parser *p, double parts[CONTRACTS_PARTS],
+                        contracts_part first)
 {
-    contracts_usual *usual =
-        contracts__more(&p->t, (void **)&p->c->usual, &p->c->usual_count,
-                        sizeof(*usual), ITEMS_MAX, "lines of what is usual");
     bool is_part = true;
 
-    if (!usual)
-        return;
-    usual->parts[CONTRACTS_PART_READY] = (double)NAN;
-    usual->parts[CONTRACTS_PART_SLEEPING] = (double)NAN;
-    usual->process =
-        contracts__need_string(&p->t, "a process in quotation marks");
     while (is_part && !p->t.err) {
         is_part = false;
-        for (int i = 0; i < CONTRACTS_PARTS && !is_part; i++) {
+        for (int i = (int)first; i < CONTRACTS_PARTS && !is_part; i++) {
             is_part = contracts__take_word(&p->t, contracts_part_names[i]);
             if (is_part)
-                usual->parts[i] =
-                    number_within(p, 0, 1e9, "a time is not below 0");
+                parts[i] = number_within(p, 0, 1e9, "a time is not below 0");
         }
     }
     contracts__need_mark(&p->t, ";");
+}
+
+/* What has to do with another process, behind what is usual in all. */
+static void peer_parse(parser *p, const char *process)
+{
+    double parts[CONTRACTS_PARTS] = {0};
+    contracts_usual *usual =
+        p->c->usual_count ? &p->c->usual[p->c->usual_count - 1] : NULL;
+    contracts_peer *peer;
+
+    if (!usual || strcmp(usual->process, process) != 0) {
+        contracts__wrong(&p->t,
+                         "what is usual with others comes right behind what "
+                         "is usual of this process in all");
+        return;
+    }
+    peer = contracts__more(&p->t, (void **)&usual->peers, &usual->peer_count,
+                           sizeof(*peer), ITEMS_MAX, "others of a process");
+    if (!peer)
+        return;
+    peer->name = contracts__need_string(&p->t, "a process in quotation marks");
+    parts_parse(p, parts, CONTRACTS_PART_WAITING);
+    peer->waiting = parts[CONTRACTS_PART_WAITING];
+    peer->transfer = parts[CONTRACTS_PART_TRANSFER];
+}
+
+static void usual_parse(parser *p)
+{
+    char *process =
+        contracts__need_string(&p->t, "a process in quotation marks");
+    contracts_usual *usual;
+
+    if (p->t.err)
+        return;
+    if (contracts__take_word(&p->t, "with")) {
+        peer_parse(p, process);
+        free(process);
+        return;
+    }
+    usual =
+        contracts__more(&p->t, (void **)&p->c->usual, &p->c->usual_count,
+                        sizeof(*usual), ITEMS_MAX, "lines of what is usual");
+    if (!usual) {
+        free(process);
+        return;
+    }
+    usual->process = process;
+    usual->parts[CONTRACTS_PART_READY] = (double)NAN;
+    usual->parts[CONTRACTS_PART_SLEEPING] = (double)NAN;
+    parts_parse(p, usual->parts, CONTRACTS_PART_COMPUTING);
 }
 
 /* A rulebase lies beside the contract, if it is no whole path. */

@@ -41,6 +41,19 @@ static void settings_print(const contracts_contract *c, FILE *out)
                 contracts_metric_text(c->metrics, i));
 }
 
+static void usual_print(const contracts_usual *usual, FILE *out)
+{
+    fprintf(out, "usual \"%s\"", usual->process);
+    for (int k = 0; k < CONTRACTS_PARTS; k++)
+        if (!isnan(usual->parts[k]))
+            fprintf(out, " %s %.6g", contracts_part_names[k], usual->parts[k]);
+    fputs(";\n", out);
+    for (size_t i = 0; i < usual->peer_count; i++)
+        fprintf(out, "usual \"%s\" with \"%s\" waiting %.6g transfer %.6g;\n",
+                usual->process, usual->peers[i].name, usual->peers[i].waiting,
+                usual->peers[i].transfer);
+}
+
 int contracts_contract_print(const contracts_contract *c, FILE *out)
 {
     settings_print(c, out);
@@ -50,14 +63,8 @@ int contracts_contract_print(const contracts_contract *c, FILE *out)
         fprintf(out, "project \"%s\" %s by %.9g;\n", c->projections[i].process,
                 contracts_metric_name(c->metrics, c->projections[i].metric),
                 c->projections[i].factor);
-    for (size_t i = 0; i < c->usual_count; i++) {
-        fprintf(out, "usual \"%s\"", c->usual[i].process);
-        for (int k = 0; k < CONTRACTS_PARTS; k++)
-            if (!isnan(c->usual[i].parts[k]))
-                fprintf(out, " %s %.6g", contracts_part_names[k],
-                        c->usual[i].parts[k]);
-        fputs(";\n", out);
-    }
+    for (size_t i = 0; i < c->usual_count; i++)
+        usual_print(&c->usual[i], out);
     return ferror(out)
                ? pastset_fail(PASTSET_EIO, "cannot write a contract: %s",
                               strerror(errno))

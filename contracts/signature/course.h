@@ -36,20 +36,23 @@ typedef enum contracts_quantity {
 /* "seconds", "threads" ... */
 extern const char *const contracts_quantities[CONTRACTS_QUANTITIES];
 
-/* For how long a process waited for another one in an interval. */
-typedef struct contracts_wait {
+/* What a process had to do with another one in an interval, in seconds. */
+typedef struct contracts_between {
     size_t interval;
     uint32_t process, other;
-    double seconds;
-} contracts_wait;
+    double waiting;  /* for the other one */
+    double transfer; /* the rest of operations on what it shares with this one
+                        alone, or has from it; of collectives it is not known
+                        with whom */
+} contracts_between;
 
 typedef struct contracts_course {
     int64_t from_ns, interval_ns; /* of the first interval */
     size_t intervals;
     uint32_t processes;
-    double *quantities;    /* process by process, interval by interval */
-    contracts_wait *waits; /* by interval, then by process, the longest first */
-    size_t wait_count;
+    double *quantities;          /* process by process, interval by interval */
+    contracts_between *betweens; /* by interval, process and other one */
+    size_t between_count;
 } contracts_course;
 
 /* Errors: PASTSET_EINVAL (an interval is not above 0, or they would be more
@@ -68,9 +71,11 @@ static inline double *contracts_course_at(const contracts_course *course,
                              CONTRACTS_QUANTITIES];
 }
 
-/* The waits of a process in an interval; `*count` gets how many they are. */
-const contracts_wait *contracts_course_waits(const contracts_course *course,
-                                             uint32_t process, size_t interval,
-                                             size_t *count);
+/* What a process had to do with others in an interval; `*count` gets how many
+ * these are. */
+const contracts_between *contracts_course_betweens(const contracts_course *c,
+                                                   uint32_t process,
+                                                   size_t interval,
+                                                   size_t *count);
 
 #endif

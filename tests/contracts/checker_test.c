@@ -24,6 +24,8 @@
     "project \"p2\" rate by 0.5;\n"                                            \
     "usual \"p0\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
     "transfer 0.0003;\n"                                                       \
+    "usual \"p0\" with \"p1\" waiting 0.00015 transfer 0.0001;\n"              \
+    "usual \"p0\" with \"p2\" waiting 5e-05 transfer 0.0002;\n"                \
     "usual \"p1\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
     "transfer 0.0003;\n"                                                       \
     "usual \"p2\" computing 0.0005 ready 0 sleeping 0 waiting 0.0002 "         \
@@ -93,6 +95,10 @@ Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
          "2:13: expected the name of a metric"},
         {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
         {"usual \"p\" resting 1;", "1:11: expected \";\""},
+        {"usual \"p\" with \"q\" waiting 1;",
+         "1:16: what is usual with others comes right behind"},
+        {"usual \"p\" waiting 1;\nusual \"p\" with \"q\" computing 1;",
+         "2:20: expected \";\""},
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
@@ -151,12 +157,20 @@ static void all_well(const contracts_course *c)
                          0, p == 2 ? 4e-4 : 2e-4, p == 2 ? 6e-4 : 3e-4);
 }
 
+/* They are added in their order. */
+static void between_add(contracts_course *c, size_t interval, uint32_t process,
+                        uint32_t other, double waiting, double transfer)
+{
+    c->betweens =
+        realloc(c->betweens, (c->between_count + 1) * sizeof(*c->betweens));
+    c->betweens[c->between_count++] =
+        (contracts_between){interval, process, other, waiting, transfer};
+}
+
 static void wait_add(contracts_course *c, size_t interval, uint32_t process,
                      uint32_t other, double seconds)
 {
-    c->waits = realloc(c->waits, (c->wait_count + 1) * sizeof(*c->waits));
-    c->waits[c->wait_count++] =
-        (contracts_wait){interval, process, other, seconds};
+    between_add(c, interval, process, other, seconds, 0);
 }
 
 typedef struct checked_course {
@@ -290,12 +304,57 @@ Test(checker, does_not_accuse_who_waits, .timeout = 60)
     j = judged(&k);
     cr_assert_eq(j[0].cause, CONTRACTS_PROCESSOR);
     cr_assert_eq(j[1].cause, CONTRACTS_WAITS);
-    cr_assert_eq(j[1].waits_for, 0);
+    cr_assert_eq(j[1].other, 0);
     cr_assert_eq(j[2].cause, CONTRACTS_WAITS);
-    cr_assert_eq(j[2].waits_for, 0);
+    cr_assert_eq(j[2].other, 0);
     cr_assert_eq(j[PROCESSES].cause, CONTRACTS_PROCESSOR);
     for (uint32_t p = 0; p < PROCESSES; p++)
         cr_assert(!j[p].levels[CONTRACTS_INTRINSIC].is_violated);
+    end(&k);
+}
+
+/* p0 always waits longest for p1, and communicates longest with p2; what has
+ * grown is for p2, and with p1. */
+Test(checker, goes_by_what_has_grown, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        bool waits = i < INTERVALS / 2;
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, waits ? 3.5e-4 : 2e-4,
+                     waits ? 3e-4 : 4.5e-4);
+        between_add(k.course, i, 0, 1, 250 * 1.6e-4,
+                    250 * (waits ? 1e-4 : 2.4e-4));
+        between_add(k.course, i, 0, 2, 250 * (waits ? 1.5e-4 : 4e-5),
+                    250 * 2.1e-4);
+        j = next_of(&k, i);
+        if (j->levels[CONTRACTS_PERFORMANCE].is_violated) {
+            cr_assert_eq(j->cause, waits ? CONTRACTS_WAITS : CONTRACTS_LINK);
+            cr_assert_eq(j->other, waits ? 2 : 1);
+        }
+    }
+    cr_assert(j->levels[CONTRACTS_PERFORMANCE].is_violated);
+    end(&k);
+}
+
+/* The network of p1 is not slow: p1 has no processor to answer by. It violates
+ * nothing, as it is expected to be as slow as that. */
+Test(checker, does_not_accuse_the_link_to_who_has_no_processor, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 2e-4, 1.3e-3);
+        interval_set(k.course, 1, i, 480, 100, 5e-4, 9e-4, 2e-4, 3e-4);
+        between_add(k.course, i, 0, 1, 0, 250 * 1.2e-3);
+    }
+    j = judged(&k);
+    cr_assert(!j[1].levels[CONTRACTS_PERFORMANCE].is_violated);
+    cr_assert_eq(j[1].cause, CONTRACTS_NO_CAUSE);
+    cr_assert_eq(j[0].cause, CONTRACTS_WAITS);
+    cr_assert_eq(j[0].other, 1);
     end(&k);
 }
 
@@ -343,8 +402,8 @@ Test(checker, follows_no_circle, .timeout = 60)
     }
     j = judged(&k);
     cr_assert_eq(j[0].cause, CONTRACTS_WAITS);
-    cr_assert_eq(j[0].waits_for, 1);
-    cr_assert_eq(j[1].waits_for, 0);
+    cr_assert_eq(j[0].other, 1);
+    cr_assert_eq(j[1].other, 0);
     end(&k);
 }
 
@@ -386,13 +445,13 @@ Test(checker, knows_who_waits_where_nothing_ends, .timeout = 60)
         interval_set(k.course, 1, i, 0, 0, 0, 0, 0, 0);
         q[CONTRACTS_COMMUNICATING] = q[CONTRACTS_WAITING] =
             q[CONTRACTS_SECONDS];
-        wait_add(k.course, i, 1, 2, 0.3); /* with whom nothing is wrong */
         wait_add(k.course, i, 1, 0, 0.2);
+        wait_add(k.course, i, 1, 2, 0.3); /* with whom nothing is wrong */
     }
     j = judged(&k);
     cr_assert_eq(j[0].cause, CONTRACTS_PROCESSOR);
     cr_assert_eq(j[1].cause, CONTRACTS_WAITS);
-    cr_assert_eq(j[1].waits_for, 0);
+    cr_assert_eq(j[1].other, 0);
     end(&k);
 }
 

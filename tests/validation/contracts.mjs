@@ -164,7 +164,7 @@ async function loaded(seed) {
     first_after: first < 0 ? null : first + 1,
     others_violated: count(others, 'performance'),
     others_wait_for_victim: others.filter(row => isViolated(row, 'performance') &&
-      row.cause === 'waits' && row.waits_for === victim).length,
+      row.cause === 'waits' && row.other === victim).length,
     all_violated: count(during.filter(row => row.process === 'all'), 'performance')};
 }
 

@@ -10,13 +10,10 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 #include "viewer/cli/contract/measured_run.h"
-
-#define CLI_CONTRACT_VIOLATED                                                  \
-    3 /* and the command has done what it was asked for                        \
-       */
+#include "viewer/cli/contract/promise.h"
 
 typedef struct check_arguments {
-    const char *contract, *run;
+    cli_promise promise;
     viewer_format format;
     bool detail;
 } check_arguments;
@@ -39,19 +36,8 @@ static error_t parse_check(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
-    case ARGP_KEY_ARG:
-        if (!a->contract)
-            a->contract = cli_input(text);
-        else
-            cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_END:
-        if (!a->run)
-            argp_error(state, "%s is missing",
-                       a->contract ? "the run directory" : "the contract");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_promise(&a->promise, key, text, state);
     }
 }
 
@@ -72,7 +58,7 @@ typedef struct episode {
     double level; /* the sum */
     size_t causes[CONTRACTS_CAUSES];
     metric_sum *metrics; /* by metric */
-    size_t *waits_for;   /* by process: in how many intervals */
+    size_t *others;      /* by process: in how many intervals */
 } episode;
 
 typedef struct checking {
@@ -110,10 +96,10 @@ static int episode_begin(checking *k, uint32_t process, contracts_kind kind,
     new += k->episode_count;
     *new = (episode){.process = process, .kind = kind, .first = interval};
     k->open[kind][process] = ++k->episode_count;
-    new->waits_for = calloc((size_t)k->m.processes + 1, sizeof(size_t));
+    new->others = calloc((size_t)k->m.processes + 1, sizeof(size_t));
     new->metrics = calloc(contracts_metrics_count(k->c->metrics) + 1,
                           sizeof(*new->metrics));
-    return new->waits_for &&new->metrics
+    return new->others &&new->metrics
                ? 0
                : pastset_no_memory("for what was violated");
 }
@@ -130,8 +116,8 @@ static void episode_add(episode *e, const contracts_judgement *j,
     e->metrics[level->metric].value += level->value;
     e->metrics[level->metric].expected += level->expected;
     e->causes[j->cause]++;
-    if (j->waits_for != CONTRACTS_NONE)
-        e->waits_for[j->waits_for]++;
+    if (j->other != CONTRACTS_NONE)
+        e->others[j->other]++;
 }
 
 static int take(checking *k, uint32_t process, const contracts_judgement *j,
@@ -169,7 +155,7 @@ static const scopes_column columns[] = {
     {"measured", "measured", SCOPES_REAL},
     {"expected", "expected", SCOPES_REAL},
     {"cause", "cause", SCOPES_TEXT},
-    {"waits_for", "waits for", SCOPES_TEXT},
+    {"other", "other", SCOPES_TEXT},
 };
 
 static const scopes_column detail_columns[] = {
@@ -181,7 +167,7 @@ static const scopes_column detail_columns[] = {
     {"performance_distance", "distance", SCOPES_REAL},
     {"violated", "violated", SCOPES_TEXT},
     {"cause", "cause", SCOPES_TEXT},
-    {"waits_for", "waits for", SCOPES_TEXT},
+    {"other", "other", SCOPES_TEXT},
 };
 
 static void detail_row(checking *k, uint32_t process,
@@ -202,9 +188,8 @@ static void detail_row(checking *k, uint32_t process,
                       : performance->is_violated ? "performance"
                                                  : "");
     scopes_table_text(k->table, contracts_cause_names[j->cause]);
-    scopes_table_text(k->table, j->waits_for == CONTRACTS_NONE
-                                    ? ""
-                                    : name_of(k, j->waits_for));
+    scopes_table_text(k->table,
+                      j->other == CONTRACTS_NONE ? "" : name_of(k, j->other));
 }
 
 static size_t most_of(const size_t *counts, size_t count)
@@ -227,6 +212,17 @@ static size_t metric_of(const checking *k, const episode *e)
     return most;
 }
 
+/* Whom the cause of most intervals names. */
+static const char *other_name(const checking *k, const episode *e, size_t cause)
+{
+    size_t other = most_of(e->others, k->m.processes);
+
+    return (cause == CONTRACTS_WAITS || cause == CONTRACTS_LINK) &&
+                   e->others[other] > 0
+               ? name_of(k, (uint32_t)other)
+               : "";
+}
+
 static void episode_row(const checking *k, const episode *e)
 {
     size_t cause = most_of(e->causes, CONTRACTS_CAUSES);
@@ -243,11 +239,7 @@ static void episode_row(const checking *k, const episode *e)
     scopes_table_real(k->table, e->metrics[metric].value / count);
     scopes_table_real(k->table, e->metrics[metric].expected / count);
     scopes_table_text(k->table, contracts_cause_names[cause]);
-    scopes_table_text(
-        k->table,
-        cause == CONTRACTS_WAITS
-            ? name_of(k, (uint32_t)most_of(e->waits_for, k->m.processes))
-            : "");
+    scopes_table_text(k->table, other_name(k, e, cause));
 }
 
 /* --- a check --- */
@@ -270,7 +262,8 @@ static int intervals_check(checking *k)
 
 static int check_begin(checking *k, eventspace_run *run)
 {
-    int err = cli_measured_begin(&k->m, run, k->a->run, k->c->interval_s);
+    int err =
+        cli_measured_begin(&k->m, run, k->a->promise.run, k->c->interval_s);
 
     if (err)
         return err;
@@ -328,7 +321,7 @@ static int print(const checking *k)
         return pastset_fail(PASTSET_EINVAL,
                             "%s: of no interval of %g s a metric is known that "
                             "the contract is about: the run may be too short",
-                            k->a->run, k->c->interval_s);
+                            k->a->promise.run, k->c->interval_s);
     warn_of_unknown(k);
     for (size_t i = 0; i < k->episode_count && !k->a->detail; i++)
         episode_row(k, &k->episodes[i]);
@@ -345,7 +338,7 @@ static int print(const checking *k)
 static void check_end(checking *k)
 {
     for (size_t i = 0; i < k->episode_count; i++) {
-        free(k->episodes[i].waits_for);
+        free(k->episodes[i].others);
         free(k->episodes[i].metrics);
     }
     free(k->episodes);
@@ -359,8 +352,9 @@ static void check_end(checking *k)
 
 /* Gives the exit code. */
 static int check(const contracts_contract *c, eventspace_run *run,
-                 const check_arguments *a)
+                 const void *arguments)
 {
+    const check_arguments *a = arguments;
     checking k = {.a = a, .c = c};
     int err = check_begin(&k, run), code;
 
@@ -389,19 +383,9 @@ int cli_contract_check(int argc, char **argv)
         NULL,
         NULL};
     check_arguments a = {0};
-    contracts_contract *contract;
-    eventspace_run *run;
-    int code;
 
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    if (contracts_contract_read(&contract, a.contract))
-        return cli_fail();
-    run = cli_open_run(a.run);
-    code = run ? check(contract, run, &a) : COMMAND_FAILED;
-    if (run)
-        eventspace_run_close(run);
-    contracts_contract_destroy(contract);
-    return code;
+    return cli_use_promise(&a.promise, check, &a);
 }

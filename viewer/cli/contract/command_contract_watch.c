@@ -17,6 +17,7 @@
 #include "contracts/check/checker.h"
 #include "pastset/status.h"
 #include "viewer/cli/contract/measured_run.h"
+#include "viewer/cli/contract/promise.h"
 #include "viewer/live/top_terminal.h"
 #include "viewer/tables/facts.h"
 
@@ -28,7 +29,8 @@
 enum { KEY_COMMAND = 256 };
 
 typedef struct watch_arguments {
-    const char *contract, *run, *command;
+    cli_promise promise;
+    const char *command;
     bool is_json;
 } watch_arguments;
 
@@ -36,7 +38,7 @@ static const struct argp_option watch_options[] = {
     {"on-violation", KEY_COMMAND, "COMMAND", 0,
      "Give this to the shell whenever a contract begins to be violated, with "
      "EVENTSPACE_PROCESS, EVENTSPACE_CONTRACT, EVENTSPACE_CAUSE and "
-     "EVENTSPACE_WAITS_FOR in its environment",
+     "EVENTSPACE_OTHER in its environment",
      0},
     {"format", 'f', "table|json", 0,
      "Print a table for people, or JSON, a line for each process and interval "
@@ -59,19 +61,8 @@ static error_t parse_watch(int key, char *text, struct argp_state *state)
             cli_choice(text, CLI_LIST(formats),
                        "the format '%s' is not table or json", state) == 1;
         return 0;
-    case ARGP_KEY_ARG:
-        if (!a->contract)
-            a->contract = cli_input(text);
-        else
-            cli_take(&a->run, text, state);
-        return 0;
-    case ARGP_KEY_END:
-        if (!a->run)
-            argp_error(state, "%s is missing",
-                       a->contract ? "the run directory" : "the contract");
-        return 0;
     default:
-        return ARGP_ERR_UNKNOWN;
+        return cli_take_promise(&a->promise, key, text, state);
     }
 }
 
@@ -107,7 +98,7 @@ static const char *name_of(const watcher *w, uint32_t process)
 
 static const char *other_of(const watcher *w, const contracts_judgement *j)
 {
-    return j->waits_for == CONTRACTS_NONE ? "" : name_of(w, j->waits_for);
+    return j->other == CONTRACTS_NONE ? "" : name_of(w, j->other);
 }
 
 static const scopes_column json_columns[] = {
@@ -118,7 +109,7 @@ static const scopes_column json_columns[] = {
     {"intrinsic_violated", "", SCOPES_COUNT},
     {"performance_violated", "", SCOPES_COUNT},
     {"cause", "", SCOPES_TEXT},
-    {"waits_for", "", SCOPES_TEXT},
+    {"other", "", SCOPES_TEXT},
 };
 
 static int print_json(const watcher *w, uint32_t process,
@@ -146,10 +137,10 @@ static int print_json(const watcher *w, uint32_t process,
 
 static void print_cause(const watcher *w, const contracts_judgement *j)
 {
-    if (j->cause == CONTRACTS_WAITS)
-        printf("waits for %s", other_of(w, j));
-    else
-        fputs(contracts_cause_names[j->cause], stdout);
+    fputs(contracts_cause_names[j->cause], stdout);
+    if (j->other != CONTRACTS_NONE)
+        printf(j->cause == CONTRACTS_WAITS ? " for %s" : " to %s",
+               other_of(w, j));
 }
 
 /* A line where something begins or ends. */
@@ -191,7 +182,7 @@ static void print_screen(const watcher *w, const contracts_judgement *all,
 
     viewer_terminal_size(&rows, &columns);
     printf("\033[H%s, %.3f s\033[K\n\033[K\n%-16s %-17s %-17s cause\033[K\n",
-           w->a->run, 1e-9 * (double)start_ns, "process", "intrinsic",
+           w->a->promise.run, 1e-9 * (double)start_ns, "process", "intrinsic",
            "performance");
     for (uint32_t p = 0; p <= w->m.processes && p + 5 < rows; p++) {
         printf("%-16.16s ", name_of(w, p));
@@ -222,7 +213,7 @@ static void start_command(const watcher *w, uint32_t process,
     setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
     setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
     setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
-    setenv("EVENTSPACE_WAITS_FOR", other_of(w, j), 1);
+    setenv("EVENTSPACE_OTHER", other_of(w, j), 1);
     sigemptyset(&plain);
     sigaddset(&plain, SIGCHLD);
     sigaddset(&plain, SIGXFSZ);
@@ -384,14 +375,15 @@ static int follow(watcher *w, eventspace_run *run)
     if (!err && w->judged == 0 && !ended)
         err =
             pastset_fail(PASTSET_EINVAL, "%s: it had no whole interval of %g s",
-                         w->a->run, w->c->interval_s);
+                         w->a->promise.run, w->c->interval_s);
     return err;
 }
 
 /* Gives the exit code. */
 static int watch_run(const contracts_contract *c, eventspace_run *run,
-                     const watch_arguments *a)
+                     const void *arguments)
 {
+    const watch_arguments *a = arguments;
     watcher w = {.a = a,
                  .c = c,
                  .interval_ns = llround(c->interval_s * SECOND_NS),
@@ -420,19 +412,9 @@ int cli_contract_watch(int argc, char **argv)
         NULL,
         NULL};
     watch_arguments a = {0};
-    contracts_contract *contract;
-    eventspace_run *run;
-    int code;
 
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    if (contracts_contract_read(&contract, a.contract))
-        return cli_fail();
-    run = cli_open_run(a.run);
-    code = run ? watch_run(contract, run, &a) : COMMAND_FAILED;
-    if (run)
-        eventspace_run_close(run);
-    contracts_contract_destroy(contract);
-    return code;
+    return cli_use_promise(&a.promise, watch_run, &a);
 }

@@ -1,0 +1,23 @@
+/* promise.h - a contract and the run that it is held against, as commands are
+ * given them. */
+#ifndef VIEWER_PROMISE_H
+#define VIEWER_PROMISE_H
+
+#include "contracts/contract/contract.h"
+#include "viewer/cli/command.h"
+
+/* The arguments CONTRACT and RUN. */
+typedef struct cli_promise {
+    const char *contract, *run;
+} cli_promise;
+
+/* Takes them, and tells of one that is missing. */
+error_t cli_take_promise(cli_promise *promise, int key, char *text,
+                         struct argp_state *state);
+/* Opens both for `use`, which gives the exit code. */
+int cli_use_promise(const cli_promise *promise,
+                    int (*use)(const contracts_contract *contract,
+                               eventspace_run *run, const void *arguments),
+                    const void *arguments);
+
+#endif
