@@ -37,6 +37,7 @@ const look = (...args) => (out) => [eventspace, ...args.map(
     (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out)
         .replace('TRACE', path.join(scratch, 'trace', 'trace.otf2'))
         .replace('IMPORTED', path.join(scratch, 'imported'))
+        .replace('CONTRACT', path.join(scratch, 'contract'))
         .replace('RANKS', path.join(scratch, 'ranks')))];
 const copied = (...args) => (out) => {
     fs.cpSync(path.join(scratch, 'run'), out, {recursive: true});
@@ -65,6 +66,12 @@ const cases = [
     {name: 'advise-messages', same: true, command: look('advise', 'IMPORTED')},
     {name: 'whatif', same: true, command: look('whatif', 'RUN',
         '--thread=0:compute=0.5')},
+    {name: 'signature', same: true, command: look('signature', 'RUN',
+        '--interval=1ms', '--detail')},
+    {name: 'contract-make', same: true, command: look('contract', 'make', 'RUN',
+        '--interval=1ms', '--output=OUT')},
+    {name: 'contract-check', same: true, command: look('contract', 'check',
+        'CONTRACT', 'RUN', '--detail')},
     {name: 'draw', same: true, command: look(
         'map', 'draw', 'RUN', '--by=waiting')},
     {name: 'report', same: true,
@@ -316,7 +323,9 @@ const first = run('three.dot')(path.join(scratch, 'run'));
 execFileSync(first[0], first.slice(1), {stdio: 'inherit'});
 for (const [program, ...args] of [
     [traced, path.join(scratch, 'trace')],
-    look('import', 'TRACE', '--output=IMPORTED')('')]) {
+    look('import', 'TRACE', '--output=IMPORTED')(''),
+    look('contract', 'make', 'RUN', '--interval=1ms',
+         '--output=CONTRACT')('')]) {
     fs.rmSync(args.at(-1).replace('--output=', ''),
               {recursive: true, force: true});
     execFileSync(program, args, {stdio: ['ignore', 'ignore', 'inherit']});

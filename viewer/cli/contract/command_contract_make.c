@@ -2,7 +2,6 @@
  * as it should be promises of others. */
 #include "viewer/cli/contract/command_contract.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "contracts/signature/signature.h"
 #include "pastset/status.h"
 #include "viewer/cli/contract/measured_run.h"
+#include "viewer/tables/output.h"
 
 #define VIOLATED_MAX 1000
 
@@ -64,20 +64,19 @@ static error_t parse_make(int key, char *text, struct argp_state *state)
     }
 }
 
+/* Half of a contract could be read, and would promise less. */
 static int write_contract(const contracts_contract *c, const char *file)
 {
-    bool is_file = file && strcmp(file, "-") != 0;
-    FILE *out = is_file ? fopen(file, "we") : stdout;
+    viewer_output *output;
     int err;
 
-    if (!out)
-        return pastset_fail(PASTSET_EIO, "cannot write %s: %s", file,
-                            strerror(errno));
-    err = contracts_contract_print(c, out);
-    if (is_file && fclose(out) != 0 && !err)
-        err = pastset_fail(PASTSET_EIO, "cannot write %s: %s", file,
-                           strerror(errno));
-    return err;
+    if (!file || strcmp(file, "-") == 0)
+        return contracts_contract_print(c, stdout);
+    err = viewer_output_begin(&output, file);
+    if (err)
+        return err;
+    err = contracts_contract_print(c, viewer_output_file(output));
+    return viewer_output_end(output, err);
 }
 
 static int learn(contracts_contract *c, eventspace_run *run, const char *name)
