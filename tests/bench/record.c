@@ -46,17 +46,14 @@ typedef struct library {
     const char *name, *bench, *kernels, *bare, *launcher, *arguments, *preload;
 } library;
 
-/* Ranks are bound to processors, as Open MPI does by itself: where they may
- * both come to be on one, a kernel takes 60 % or 130 % of its time, and which
- * of these differs from one program to the next. */
 static const library libraries[] = {
     {"openmpi", RECORD_OPENMPI_BENCH, RECORD_OPENMPI_KERNELS,
      RECORD_OPENMPI_BARE, RECORD_OPENMPI_RUN,
-     "--allow-run-as-root --oversubscribe --bind-to core --mca pml ob1 "
+     "--allow-run-as-root --oversubscribe --bind-to none --mca pml ob1 "
      "--mca btl self,vader",
      "-x LD_PRELOAD="},
     {"mpich", RECORD_MPICH_BENCH, RECORD_MPICH_KERNELS, RECORD_MPICH_BARE,
-     RECORD_MPICH_RUN, "-bind-to core", "-genv LD_PRELOAD "},
+     RECORD_MPICH_RUN, "", "-genv LD_PRELOAD "},
 };
 
 /* What stands before the program. */
