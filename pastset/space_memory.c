@@ -35,7 +35,8 @@ int pastset__space_map(pastset_space *space, uint64_t bytes)
     }
     /* Else the kernel reads around what a store touches first, zeros most of
      * the time: as much as it reads ahead on that disk, which may be 8 MiB, and
-     * milliseconds of one operation. */
+     * milliseconds of one operation. It also lets go of such pages first where
+     * memory is scarce: of tuples, most will not be written again. */
     if (!space->read_only)
         (void)madvise(space->base, bytes, MADV_RANDOM);
     space->mapped_bytes = bytes;

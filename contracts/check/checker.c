@@ -303,10 +303,11 @@ int contracts_checker_create(contracts_checker **out,
     k->variables = calloc(contracts_rules_count(contract->rules) + 1,
                           sizeof(*k->variables));
     k->causes = calloc((size_t)processes + 1, sizeof(*k->causes));
+    k->grown = calloc((size_t)processes + 1, sizeof(*k->grown));
     k->others = calloc((size_t)processes + 1, sizeof(*k->others));
     k->links = calloc((size_t)processes + 1, sizeof(*k->links));
     if (!k->processes || !k->judgements || !k->variables || !k->causes ||
-        !k->others || !k->links)
+        !k->grown || !k->others || !k->links)
         err = pastset_no_memory("for a contract");
     for (uint32_t p = 0; p <= processes && !err; p++)
         err = process_create(k, p, names);
@@ -341,6 +342,7 @@ void contracts_checker_destroy(contracts_checker *k)
     free(k->judgements);
     free(k->variables);
     free(k->causes);
+    free(k->grown);
     free(k->others);
     free(k->links);
     free(k);

@@ -60,7 +60,8 @@ typedef enum contracts_cause {
     CONTRACTS_WAITS,
     CONTRACTS_LINK,
     CONTRACTS_UNKNOWN, /* it is not known what is usual, or nothing explains a
-                          third of what an operation takes longer */
+                          third of what an operation takes longer, or it waits,
+                          and it is not known for whom */
     CONTRACTS_CAUSES
 } contracts_cause;
 

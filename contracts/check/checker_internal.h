@@ -30,6 +30,8 @@ struct contracts_checker {
     double *variables;       /* of the rulebase */
     contracts_cause *causes; /* by process: of what it has become slower, also
                                 where nothing is violated */
+    double *grown;    /* by process: by how much that has made an operation
+                         longer, in seconds */
     uint32_t *others; /* by process: for whom it waits, or CONTRACTS_NONE */
     uint32_t *links;  /* the same: with whom operations take longer */
 };

@@ -9,12 +9,17 @@ const char *const contracts_cause_names[CONTRACTS_CAUSES] = {
 
 #define EXPLAINS (1 / 3.0) /* of what an operation takes longer */
 
+static bool is_known(const double *parts)
+{
+    return !isnan(parts[CONTRACTS_PART_READY]) &&
+           !isnan(parts[CONTRACTS_PART_SLEEPING]);
+}
+
 /* Where of one of both it is not known when it had a processor, all of
  * computing counts as that. */
 static void compare_alike(double *parts, double *usual)
 {
-    if (!isnan(parts[CONTRACTS_PART_READY]) &&
-        !isnan(usual[CONTRACTS_PART_READY]))
+    if (is_known(parts) && is_known(usual))
         return;
     for (int i = 0; i < 2; i++) {
         double *one = i ? parts : usual;
@@ -50,10 +55,8 @@ static contracts_cause most_of(const double grown[CONTRACTS_CAUSES],
     return most;
 }
 
-/* Which part of an operation has grown most; nothing, if it has not become
- * slower by as much as the contract tolerates, unless it `is_violated`. */
-static contracts_cause grown_most(const contracts_checker *k, const checked *p,
-                                  const double *quantities, bool is_violated)
+static void grown_of(double grown[CONTRACTS_CAUSES], const double *parts,
+                     const double *usual)
 {
     static const contracts_cause causes[CONTRACTS_PARTS] = {
         [CONTRACTS_PART_COMPUTING] = CONTRACTS_PROCESSOR,
@@ -61,23 +64,46 @@ static contracts_cause grown_most(const contracts_checker *k, const checked *p,
         [CONTRACTS_PART_SLEEPING] = CONTRACTS_SLEEPS,
         [CONTRACTS_PART_WAITING] = CONTRACTS_WAITS,
         [CONTRACTS_PART_TRANSFER] = CONTRACTS_LINK};
+
+    for (int i = 0; i < CONTRACTS_CAUSES; i++)
+        grown[i] = 0;
+    for (int i = 0; i < CONTRACTS_PARTS; i++)
+        grown[causes[i]] += parts[i] - usual[i];
+}
+
+static double sum_of(const double *numbers, int count)
+{
+    double sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += numbers[i];
+    return sum;
+}
+
+/* Which part of an operation has grown most, and by how much: nothing, if it
+ * has not become slower by as much as the contract tolerates, unless it
+ * `is_violated`. */
+static contracts_cause grown_most(const contracts_checker *k, const checked *p,
+                                  const double *quantities, bool is_violated,
+                                  double *by)
+{
     double parts[CONTRACTS_PARTS], usual[CONTRACTS_PARTS];
-    double grown[CONTRACTS_CAUSES] = {0}, all = 0, before = 0;
+    double grown[CONTRACTS_CAUSES], all;
     contracts_cause cause;
 
+    *by = 0;
     if (!p->usual || !contracts_parts_of(parts, quantities))
-        return is_violated ? CONTRACTS_UNKNOWN : CONTRACTS_NO_CAUSE;
+        return CONTRACTS_UNKNOWN;
     for (int i = 0; i < CONTRACTS_PARTS; i++)
         usual[i] = p->slower * p->usual->parts[i];
     compare_alike(parts, usual);
-    for (int i = 0; i < CONTRACTS_PARTS; i++) {
-        grown[causes[i]] += parts[i] - usual[i];
-        all += parts[i] - usual[i];
-        before += usual[i];
-    }
-    if (!is_violated && all <= k->contract->tolerance * before)
+    grown_of(grown, parts, usual);
+    all = sum_of(grown, CONTRACTS_CAUSES);
+    if (!is_violated &&
+        all <= k->contract->tolerance * sum_of(usual, CONTRACTS_PARTS))
         return CONTRACTS_NO_CAUSE;
     cause = most_of(grown, EXPLAINS * all);
+    *by = grown[cause];
     return cause == CONTRACTS_LINK && is_crowded(parts, usual)
                ? CONTRACTS_PROCESSOR
                : cause;
@@ -85,68 +111,106 @@ static contracts_cause grown_most(const contracts_checker *k, const checked *p,
 
 /* --- others --- */
 
-/* With whom waiting, or the rest of operations, takes longest beyond what is
- * usual; `suspected`: of those with whom something is wrong, if there are such.
- * CONTRACTS_NONE: with nobody it takes longer. */
-static uint32_t other_of(const contracts_checker *k,
-                         const contracts_course *course, size_t interval,
-                         uint32_t process, bool is_waiting, bool suspected)
+/* How much longer it waits for this one, or the rest takes, than is usual: of
+ * an operation, in seconds. */
+static double grown_with(const contracts_checker *k, double operations,
+                         const contracts_between *with, bool is_waiting)
 {
-    const checked *p = &k->processes[process];
-    double operations =
-        contracts_course_at(course, process, interval)[CONTRACTS_OPERATIONS];
-    double most = 0;
+    const checked *p = &k->processes[with->process];
+    double seconds = is_waiting ? with->waiting : with->transfer;
+    double usual =
+        is_waiting ? p->waiting[with->other] : p->transfer[with->other];
+
+    return seconds / (operations > 0 ? operations : 1) - p->slower * usual;
+}
+
+typedef enum suspicion {
+    ANYBODY,
+    NOT_WELL,   /* something is wrong with it */
+    ANOTHER_WAY /* and it does not only wait itself */
+} suspicion;
+
+static bool is_suspected(const contracts_checker *k, uint32_t process,
+                         suspicion suspected)
+{
+    contracts_cause cause = k->causes[process];
+
+    return suspected == ANYBODY ||
+           (cause != CONTRACTS_NO_CAUSE &&
+            (suspected == NOT_WELL || cause != CONTRACTS_WAITS));
+}
+
+/* With which of these it has grown most, and by `least` at least;
+ * CONTRACTS_NONE. */
+static uint32_t most_with(const contracts_checker *k,
+                          const contracts_course *course, size_t interval,
+                          uint32_t process, suspicion suspected, double *least)
+{
+    const double *q = contracts_course_at(course, process, interval);
+    bool is_waiting = k->causes[process] == CONTRACTS_WAITS;
     uint32_t found = CONTRACTS_NONE;
     size_t count;
     const contracts_between *with =
         contracts_course_betweens(course, process, interval, &count);
 
-    operations = operations > 0 ? operations : 1;
     for (size_t i = 0; i < count; i++) {
-        uint32_t other = with[i].other;
-        double seconds = is_waiting ? with[i].waiting : with[i].transfer;
-        double usual = is_waiting ? p->waiting[other] : p->transfer[other];
-        double grown = seconds / operations - p->slower * usual;
-        if (grown <= most ||
-            (suspected && k->causes[other] == CONTRACTS_NO_CAUSE))
+        double grown =
+            grown_with(k, q[CONTRACTS_OPERATIONS], &with[i], is_waiting);
+        if (!(grown > *least) || !is_suspected(k, with[i].other, suspected))
             continue;
-        most = grown;
-        found = other;
+        *least = grown;
+        found = with[i].other;
     }
     return found;
 }
 
-static uint32_t waits_for(const contracts_checker *k,
-                          const contracts_course *course, size_t interval,
-                          uint32_t process)
+/* With whom it has grown most, if that explains it: of those with whom
+ * something is wrong, if these explain a third of what the one does with whom
+ * it has grown most. */
+static uint32_t other_of(const contracts_checker *k,
+                         const contracts_course *course, size_t interval,
+                         uint32_t process)
 {
-    uint32_t found = other_of(k, course, interval, process, true, true);
+    double most = EXPLAINS * k->grown[process], least;
+    uint32_t first = most_with(k, course, interval, process, ANYBODY, &most);
 
-    return found == CONTRACTS_NONE
-               ? other_of(k, course, interval, process, true, false)
-               : found;
+    if (first == CONTRACTS_NONE || k->causes[process] != CONTRACTS_WAITS)
+        return first;
+    for (suspicion s = ANOTHER_WAY; s > ANYBODY; s--) {
+        uint32_t found;
+        least = EXPLAINS * most;
+        found = most_with(k, course, interval, process, s, &least);
+        if (found != CONTRACTS_NONE)
+            return found;
+    }
+    return first;
 }
 
-/* It may have no processor to answer by: then the link is not slow. */
-static bool is_busy_itself(contracts_cause cause)
+/* It has no processor to answer by, or does something else: then the link to it
+ * is not slow. It must have become slower itself by a third as much. */
+static bool is_busy_itself(const contracts_checker *k, uint32_t process,
+                           double grown)
 {
-    return cause == CONTRACTS_PROCESSOR || cause == CONTRACTS_SLEEPS ||
-           cause == CONTRACTS_PROGRAM;
+    contracts_cause cause = k->causes[process];
+
+    return (cause == CONTRACTS_PROCESSOR || cause == CONTRACTS_SLEEPS ||
+            cause == CONTRACTS_PROGRAM) &&
+           k->grown[process] >= EXPLAINS * grown;
 }
 
 static void others_find(contracts_checker *k, const contracts_course *course,
                         size_t interval)
 {
     for (uint32_t p = 0; p < k->process_count; p++) {
+        bool is_link = k->causes[p] == CONTRACTS_LINK;
         k->others[p] = k->links[p] = CONTRACTS_NONE;
-        if (k->causes[p] == CONTRACTS_WAITS)
-            k->others[p] = waits_for(k, course, interval, p);
-        else if (k->causes[p] == CONTRACTS_LINK)
-            k->links[p] = other_of(k, course, interval, p, false, false);
+        if (is_link || k->causes[p] == CONTRACTS_WAITS)
+            (is_link ? k->links : k->others)[p] =
+                other_of(k, course, interval, p);
     }
     for (uint32_t p = 0; p < k->process_count; p++) {
         uint32_t other = k->links[p];
-        if (other != CONTRACTS_NONE && is_busy_itself(k->causes[other])) {
+        if (other != CONTRACTS_NONE && is_busy_itself(k, other, k->grown[p])) {
             k->causes[p] = CONTRACTS_WAITS;
             k->others[p] = other;
         }
@@ -175,19 +239,22 @@ static uint32_t last_of(const contracts_checker *k, const uint32_t *others,
 
 /* --- verdicts --- */
 
+/* What is off for an interval only is what the contract allows: it is the cause
+ * where nothing else is. */
 static void cause_find(contracts_checker *k, const contracts_course *course,
                        size_t interval, uint32_t process)
 {
     const contracts_level *levels = k->judgements[process].levels;
     const contracts_level *intrinsic = &levels[CONTRACTS_INTRINSIC];
+    bool is_slow = levels[CONTRACTS_PERFORMANCE].is_violated;
 
-    if (intrinsic->is_violated || intrinsic->level >= CONTRACTS_VIOLATED_LEVEL)
+    k->causes[process] =
+        grown_most(k, &k->processes[process],
+                   contracts_course_at(course, process, interval), is_slow,
+                   &k->grown[process]);
+    if (intrinsic->is_violated ||
+        (intrinsic->level >= CONTRACTS_VIOLATED_LEVEL && !is_slow))
         k->causes[process] = CONTRACTS_PROGRAM;
-    else
-        k->causes[process] =
-            grown_most(k, &k->processes[process],
-                       contracts_course_at(course, process, interval),
-                       levels[CONTRACTS_PERFORMANCE].is_violated);
 }
 
 static bool is_violated(const contracts_judgement *j)

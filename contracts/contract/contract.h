@@ -12,7 +12,7 @@
  *     class performance of "h0" (812) deviates (20.5) seen 57;
  *     class performance of all (790) deviates (15) seen 57;
  *     project "h0" operation_rate by 0.5;
- *     usual "h0" computing 0.001 ready 0 waiting 2e-05 transfer 4e-05;
+ *     usual "h0" computing 1e-3 ready 0 sleeping 0 waiting 2e-5 transfer 4e-5;
  *     usual "h0" with "h1" waiting 1e-05 transfer 3e-05;
  *
  * metric    see metrics.h

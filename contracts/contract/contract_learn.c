@@ -97,12 +97,17 @@ typedef struct with_others {
     double *waiting, *transfer;
 } with_others;
 
+#define LITTLE 0.01 /* of an operation: not worth a line, of so many ranks */
+
 static int peer_add(const learning *l, contracts_usual *usual, uint32_t other,
                     double waiting, double transfer)
 {
+    double operation = 0;
     contracts_peer *peer;
 
-    if (waiting == 0 && transfer == 0)
+    for (int k = 0; k < CONTRACTS_PARTS; k++)
+        operation += isnan(usual->parts[k]) ? 0 : usual->parts[k];
+    if (waiting + transfer <= LITTLE * operation)
         return 0;
     peer = more((void **)&usual->peers, &usual->peer_count, sizeof(*peer));
     if (!peer || !(peer->name = strdup(l->names[other])))

@@ -5,7 +5,9 @@
  *                  | "class" KIND "of" ( STRING | "all" ) numbers
  *                    "deviates" numbers "seen" NUMBER ";"
  *                  | "project" STRING METRIC "by" NUMBER ";"
- *                  | "usual" STRING [ "with" STRING ] { PART NUMBER } ";" }
+ *                  | "usual" STRING { PART NUMBER } ";"
+ *                  | "usual" STRING "with" STRING
+ *                    { ( "waiting" | "transfer" ) NUMBER } ";" }
  *     numbers    = "(" NUMBER { "," NUMBER } ")" */
 #include <math.h>
 #include <stdio.h>
@@ -187,9 +189,7 @@ static void usual_parse(parser *p)
         contracts__need_string(&p->t, "a process in quotation marks");
     contracts_usual *usual;
 
-    if (p->t.err)
-        return;
-    if (contracts__take_word(&p->t, "with")) {
+    if (!p->t.err && contracts__take_word(&p->t, "with")) {
         peer_parse(p, process);
         free(process);
         return;

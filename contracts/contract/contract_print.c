@@ -46,10 +46,10 @@ static void usual_print(const contracts_usual *usual, FILE *out)
     fprintf(out, "usual \"%s\"", usual->process);
     for (int k = 0; k < CONTRACTS_PARTS; k++)
         if (!isnan(usual->parts[k]))
-            fprintf(out, " %s %.6g", contracts_part_names[k], usual->parts[k]);
+            fprintf(out, " %s %.9g", contracts_part_names[k], usual->parts[k]);
     fputs(";\n", out);
     for (size_t i = 0; i < usual->peer_count; i++)
-        fprintf(out, "usual \"%s\" with \"%s\" waiting %.6g transfer %.6g;\n",
+        fprintf(out, "usual \"%s\" with \"%s\" waiting %.9g transfer %.9g;\n",
                 usual->process, usual->peers[i].name, usual->peers[i].waiting,
                 usual->peers[i].transfer);
 }

@@ -135,6 +135,7 @@ static int add_thread(contracts__making *m, uint32_t number)
     spread s = {m, thread->process, life_of(m, number), 0, 0};
     int64_t busy_ns = thread->start_ns;
     uint64_t lost = thread->lost;
+    uint32_t peer = PATHS_NONE;
 
     if (thread->operations > 0)
         mark_there(m, thread);
@@ -145,10 +146,12 @@ static int add_thread(contracts__making *m, uint32_t number)
             lost -= gap < lost ? gap : lost;
         }
         count(m, thread->process, o);
+        if (o->end_ns > busy_ns)
+            peer = contracts__peer_of(m, o);
         if (o->start_ns > busy_ns)
             add_time(&s, CONTRACTS_COMPUTING, PATHS_NONE, busy_ns, o->start_ns);
         if (o->end_ns > busy_ns) {
-            add_time(&s, CONTRACTS_COMMUNICATING, m->peers[o->path],
+            add_time(&s, CONTRACTS_COMMUNICATING, peer,
                      o->start_ns > busy_ns ? o->start_ns : busy_ns, o->end_ns);
             busy_ns = o->end_ns;
         }

@@ -53,17 +53,29 @@ static void users_find(users *all, const contracts__making *m)
     }
 }
 
+/* In which it is not known with whom the time goes. */
+static bool is_collective(const paths_map_node *element)
+{
+    static const char *const has[] = {"collective", "rounds", "members"};
+
+    for (size_t i = 0; i < sizeof(has) / sizeof(has[0]); i++)
+        if (paths_attributes_get(&element->attributes, has[i]))
+            return true;
+    return false;
+}
+
 static void path_see(contracts__making *m, size_t path, const scopes_top *top,
                      const users *all)
 {
+    const paths_map_node *nodes = m->snapshot->topology->map->nodes;
     uint32_t process = m->times->threads[m->times->paths[path].thread].process;
     uint32_t other = PATHS_NONE;
 
     m->meets[path] = top->site != PATHS_NONE;
-    if (!m->meets[path] && top->element != PATHS_NONE)
-        other =
-            other_user(&all[top->element], process,
-                       m->snapshot->topology->map->nodes[top->element].process);
+    if (!m->meets[path] && top->element != PATHS_NONE &&
+        !is_collective(&nodes[top->element]))
+        other = other_user(&all[top->element], process,
+                           nodes[top->element].process);
     m->peers[path] = other < m->c->processes ? other : PATHS_NONE;
 }
 
@@ -101,6 +113,43 @@ void contracts__peers_forget(contracts__making *m)
     free(m->peers);
     free(m->toward);
     free(m->others);
+}
+
+/* --- calls --- */
+
+typedef struct call {
+    const scopes_operation *first, *end;
+    uint32_t peer; /* PATHS_NONE: none is known, or they are several */
+    bool is_mixed; /* they are several */
+} call;
+
+static bool is_same_call(const scopes_operation *a, const scopes_operation *b)
+{
+    return a->start_ns == b->start_ns && a->end_ns == b->end_ns;
+}
+
+static call call_of(const contracts__making *m, const scopes_operation *o)
+{
+    const scopes_thread *thread = &m->times->threads[o->thread];
+    const scopes_operation *from = &m->times->operations[thread->operation];
+    const scopes_operation *to = from + thread->operations;
+    call c = {o, o + 1, m->peers[o->path], false};
+
+    while (c.first > from && is_same_call(c.first - 1, o))
+        c.first--;
+    while (c.end < to && is_same_call(c.end, o))
+        c.end++;
+    for (const scopes_operation *i = c.first; i < c.end && !c.is_mixed; i++)
+        c.is_mixed = m->peers[i->path] != c.peer;
+    if (c.is_mixed)
+        c.peer = PATHS_NONE;
+    return c;
+}
+
+uint32_t contracts__peer_of(const contracts__making *m,
+                            const scopes_operation *operation)
+{
+    return call_of(m, operation).peer;
 }
 
 /* --- pairs --- */
@@ -156,8 +205,7 @@ static int by_place(const void *left, const void *right)
     return (a->other > b->other) - (a->other < b->other);
 }
 
-/* Those of the same two processes in an interval together; what was waiting is
- * no transfer. */
+/* Those of the same two processes in an interval together. */
 static void betweens_join(contracts_course *c)
 {
     size_t count = 0;
@@ -175,11 +223,9 @@ static void betweens_join(contracts_course *c)
         }
     }
     c->between_count = count + 1;
-    for (size_t i = 0; i < c->between_count; i++) {
-        contracts_between *one = &c->betweens[i];
-        one->transfer =
-            one->transfer > one->waiting ? one->transfer - one->waiting : 0;
-    }
+    for (size_t i = 0; i < c->between_count; i++) /* as times were rounded */
+        if (c->betweens[i].transfer < 0)
+            c->betweens[i].transfer = 0;
 }
 
 const contracts_between *contracts_course_betweens(const contracts_course *c,
@@ -209,14 +255,17 @@ const contracts_between *contracts_course_betweens(const contracts_course *c,
 
 typedef struct named {
     const char *name;
-    uint32_t process;
+    uint32_t thread;
 } named;
+
+enum { THREAD, SEQUENCE, FOR_THREAD, START, WAIT, COLUMNS };
 
 typedef struct waits {
     const contracts__making *m;
     named *threads; /* by name */
     uint32_t thread_count;
-    size_t columns[4]; /* thread, for_thread, start_ns, wait_ns */
+    size_t columns[COLUMNS];
+    const scopes_table *table;
 } waits;
 
 static int by_name(const void *left, const void *right)
@@ -226,20 +275,39 @@ static int by_name(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
-static uint32_t process_of(const waits *w, const char *name)
+static uint32_t thread_of(const waits *w, const char *name)
 {
     named key = {name, PATHS_NONE};
     const named *found =
         name ? bsearch(&key, w->threads, w->thread_count, sizeof(key), by_name)
              : NULL;
 
-    return found ? found->process : PATHS_NONE;
+    return found ? found->thread : PATHS_NONE;
 }
 
-static int wait_spread(const waits *w, uint32_t process, uint32_t other,
-                       int64_t from_ns, int64_t to_ns)
+/* NULL: it is not there. */
+static const scopes_operation *operation_of(const contracts__making *m,
+                                            uint32_t number, int64_t sequence)
 {
-    contracts_course *c = w->m->c;
+    const scopes_thread *thread = &m->times->threads[number];
+    const scopes_operation *all = &m->times->operations[thread->operation];
+    size_t low = 0, high = thread->operations;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (all[middle].sequence < sequence)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < thread->operations && all[low].sequence == sequence ? &all[low]
+                                                                     : NULL;
+}
+
+/* From one time to another, of each second as much as `one` has. */
+static int pieces_add(contracts_course *c, contracts_between one,
+                      int64_t from_ns, int64_t to_ns)
+{
     int err = 0;
 
     if (from_ns < c->from_ns)
@@ -252,40 +320,75 @@ static int wait_spread(const waits *w, uint32_t process, uint32_t other,
             break;
         end_ns = end_ns < to_ns ? end_ns : to_ns;
         seconds = CONTRACTS__NS * (double)(end_ns - from_ns);
-        contracts_course_at(c, process, interval)[CONTRACTS_WAITING] += seconds;
-        if (other != PATHS_NONE && other != process)
-            err = between_add(
-                c, (contracts_between){interval, process, other, seconds, 0});
+        contracts_course_at(c, one.process, interval)[CONTRACTS_WAITING] +=
+            one.waiting * seconds;
+        if (one.other != PATHS_NONE && one.other != one.process)
+            err = between_add(c, (contracts_between){interval, one.process,
+                                                     one.other,
+                                                     one.waiting * seconds,
+                                                     one.transfer * seconds});
         from_ns = end_ns;
     }
     return err;
 }
 
-static int waits_read(const waits *w, const scopes_table *table)
+/* What was waiting of a call was no transfer. Of one with several, what comes
+ * behind it was for the one that was waited for. */
+static int transfer_correct(const contracts__making *m,
+                            const scopes_operation *o, contracts_between wait,
+                            int64_t from_ns, int64_t to_ns)
 {
-    int err = 0;
+    contracts_between one = {.process = wait.process, .other = wait.other};
+    call c = call_of(m, o);
 
-    for (size_t row = 0; row < scopes_table_rows(table) && !err; row++) {
-        uint32_t process =
-            process_of(w, scopes_table_cell(table, row, w->columns[0]).text);
-        uint32_t other =
-            process_of(w, scopes_table_cell(table, row, w->columns[1]).text);
-        int64_t from_ns = scopes_table_cell(table, row, w->columns[2]).integer;
-        int64_t ns = scopes_table_cell(table, row, w->columns[3]).integer;
-        if (process != PATHS_NONE && ns > 0 && from_ns != SCOPES_BLANK)
-            err = wait_spread(w, process, other, from_ns, from_ns + ns);
+    if (c.is_mixed) {
+        one.transfer = 1;
+        return pieces_add(m->c, one, to_ns, o->end_ns);
     }
-    return err;
+    one.other = c.peer;
+    one.transfer = -1;
+    return pieces_add(m->c, one, from_ns, to_ns);
 }
 
-static void columns_find(waits *w, const scopes_table *table)
+static int wait_read(const waits *w, size_t row)
 {
-    static const char *const keys[4] = {"thread", "for_thread", "start_ns",
-                                        "wait_ns"};
+    const scopes_thread *threads = w->m->times->threads;
+    uint32_t thread =
+        thread_of(w, scopes_table_cell(w->table, row, w->columns[THREAD]).text);
+    uint32_t whom = thread_of(
+        w, scopes_table_cell(w->table, row, w->columns[FOR_THREAD]).text);
+    int64_t sequence =
+        scopes_table_cell(w->table, row, w->columns[SEQUENCE]).integer;
+    int64_t from_ns =
+        scopes_table_cell(w->table, row, w->columns[START]).integer;
+    int64_t ns = scopes_table_cell(w->table, row, w->columns[WAIT]).integer;
+    contracts_between one = {.waiting = 1, .other = PATHS_NONE};
+    const scopes_operation *o;
+    int err;
 
-    for (size_t k = 0; k < 4; k++)
-        for (size_t i = 0; i < scopes_table_columns(table); i++)
-            if (strcmp(scopes_table_column(table, i)->key, keys[k]) == 0)
+    if (thread == PATHS_NONE || ns <= 0 || from_ns == SCOPES_BLANK ||
+        threads[thread].process >= w->m->c->processes)
+        return 0;
+    one.process = threads[thread].process;
+    if (whom != PATHS_NONE && threads[whom].process < w->m->c->processes)
+        one.other = threads[whom].process;
+    err = pieces_add(w->m->c, one, from_ns, from_ns + ns);
+    o = operation_of(w->m, thread, sequence);
+    return err || !o ? err
+                     : transfer_correct(w->m, o, one, from_ns, from_ns + ns);
+}
+
+static void columns_find(waits *w)
+{
+    static const char *const keys[COLUMNS] = {
+        [THREAD] = "thread",         [SEQUENCE] = "sequence",
+        [FOR_THREAD] = "for_thread", [START] = "start_ns",
+        [WAIT] = "wait_ns",
+    };
+
+    for (size_t k = 0; k < COLUMNS; k++)
+        for (size_t i = 0; i < scopes_table_columns(w->table); i++)
+            if (strcmp(scopes_table_column(w->table, i)->key, keys[k]) == 0)
                 w->columns[k] = i;
 }
 
@@ -301,13 +404,14 @@ int contracts__waits_add(const contracts__making *m)
     if (!w.threads)
         return pastset_no_memory("for who waited");
     for (uint32_t i = 0; i < w.thread_count; i++)
-        w.threads[i] =
-            (named){m->times->threads[i].name, m->times->threads[i].process};
+        w.threads[i] = (named){m->times->threads[i].name, i};
     qsort(w.threads, w.thread_count, sizeof(*w.threads), by_name);
     err = scopes_view_make(&table, scopes_view_find("wait-states"), &input);
     if (!err) {
-        columns_find(&w, table);
-        err = waits_read(&w, table);
+        w.table = table;
+        columns_find(&w);
+        for (size_t row = 0; row < scopes_table_rows(table) && !err; row++)
+            err = wait_read(&w, row);
         scopes_table_destroy(table);
     }
     free(w.threads);

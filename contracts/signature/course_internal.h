@@ -35,6 +35,12 @@ static inline size_t contracts__interval_of(const contracts_course *c,
 int contracts__peers_find(contracts__making *m);
 void contracts__peers_forget(contracts__making *m);
 
+/* With whom the call has to do that this operation ends in: one call may end
+ * several, which begin and end together. PATHS_NONE: with several, or it is not
+ * known. */
+uint32_t contracts__peer_of(const contracts__making *m,
+                            const scopes_operation *operation);
+
 /* A thread of `process` was in an operation for so long; in order of intervals,
  * until its end is told. Errors: PASTSET_ENOMEM. */
 int contracts__toward(contracts__making *m, uint32_t process, size_t interval,

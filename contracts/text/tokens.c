@@ -11,26 +11,47 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 
-#define FILE_MAX (1024 * 1024)
+#define FILE_MAX                                                               \
+    (64u << 20) /* a contract of a thousand ranks has megabytes                \
+                 */
+#define FILE_FIRST (64u << 10)
 
 /* --- reading --- */
 
-static int fill(char *text, FILE *in, const char *name, const char *what)
+/* All of a file, into room that grows. */
+static int fill(char **text, size_t *bytes, FILE *in)
 {
-    size_t bytes = 0, got = 0;
+    size_t room = 0, got;
 
+    *bytes = 0;
     do {
-        got = fread(text + bytes, 1, FILE_MAX + 1 - bytes, in);
-        bytes += got;
-    } while (got > 0 && bytes <= FILE_MAX);
+        size_t more = room ? 2 * room : FILE_FIRST;
+        char *grown = realloc(*text, more + 1);
+        if (!grown)
+            return pastset_no_memory("for a file");
+        *text = grown;
+        room = more;
+        got = fread(grown + *bytes, 1, room - *bytes, in);
+        *bytes += got;
+    } while (*bytes == room && *bytes <= FILE_MAX);
+    return 0;
+}
+
+static int text_of(char **text, FILE *in, const char *name, const char *what)
+{
+    size_t bytes;
+    int err = fill(text, &bytes, in);
+
+    if (err)
+        return err;
     if (ferror(in))
         return pastset_fail(PASTSET_EIO, "cannot read %s: %s", name,
                             strerror(errno));
-    if (bytes > FILE_MAX || memchr(text, 0, bytes))
+    if (bytes > FILE_MAX || memchr(*text, 0, bytes))
         return pastset_fail(PASTSET_EFORMAT, "%s is not %s: it %s", name, what,
-                            bytes > FILE_MAX ? "has more than 1 MiB"
+                            bytes > FILE_MAX ? "has more than 64 MiB"
                                              : "is no text");
-    text[bytes] = 0;
+    (*text)[bytes] = 0;
     return 0;
 }
 
@@ -46,9 +67,7 @@ int contracts__text_read(char **text, const char **name, const char *file,
     if (!in)
         return pastset_fail(PASTSET_EIO, "cannot open %s: %s", *name,
                             strerror(errno));
-    *text = malloc(FILE_MAX + 2);
-    err =
-        *text ? fill(*text, in, *name, what) : pastset_no_memory("for a file");
+    err = text_of(text, in, *name, what);
     if (!is_input)
         fclose(in);
     if (err) {

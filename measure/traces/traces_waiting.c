@@ -7,9 +7,10 @@
 #define YIELD_NS 1000000
 
 /* Of a thread: time in its calls, for how long it had a processor then, and for
- * how long others had it while it needed one. */
+ * how long others had it while it needed one; and for how long it had one where
+ * it sleeps, of which yields are, too. */
 typedef struct {
-    int64_t all_ns, had_ns, ready_ns;
+    int64_t all_ns, had_ns, ready_ns, outside_ns;
 } call_times;
 
 /* Where ranks find each other they sleep, as they wait for the launcher. */
@@ -22,22 +23,28 @@ static bool is_outside(const ranks *r, const ranks_operation *o)
 static call_times in_calls(const ranks *r, uint32_t thread)
 {
     const measure_known_times *times = &r->t->times;
-    call_times c = {0, 0, 0};
+    call_times c = {0};
     int64_t done_ns = INT64_MIN;
 
     for (size_t i = r->threads[thread]; i < r->threads[thread + 1]; i++) {
         const ranks_operation *o = &r->operations[i];
         int64_t from_ns = o->start_ns > done_ns ? o->start_ns : done_ns;
-        if (o->end_ns <= from_ns || is_outside(r, o))
+        int64_t had_ns;
+        if (o->end_ns <= from_ns)
             continue;
-        c.all_ns += o->end_ns - from_ns;
-        c.had_ns +=
+        done_ns = o->end_ns;
+        had_ns =
             measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
+        if (is_outside(r, o)) {
+            c.outside_ns += had_ns;
+            continue;
+        }
+        c.all_ns += o->end_ns - from_ns;
+        c.had_ns += had_ns;
         if (times->ready)
             c.ready_ns += times->ready(times->context, o->process, thread,
                                        from_ns + r->t->start_ns,
                                        o->end_ns + r->t->start_ns);
-        done_ns = o->end_ns;
     }
     return c;
 }
@@ -62,7 +69,8 @@ predict_waiting measure__ranks_waiting(const ranks *r, uint32_t process,
     c = in_calls(r, thread);
     if (c.had_ns + c.ready_ns <= c.all_ns / 2)
         return PREDICT_SLEEPS;
-    return yields_of(r, thread) > (uint64_t)(c.had_ns / YIELD_NS)
+    return yields_of(r, thread) >
+                   (uint64_t)((c.had_ns + c.outside_ns) / YIELD_NS)
                ? PREDICT_YIELDS
                : PREDICT_SPINS;
 }

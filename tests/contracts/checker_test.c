@@ -358,6 +358,86 @@ Test(checker, does_not_accuse_the_link_to_who_has_no_processor, .timeout = 60)
     end(&k);
 }
 
+/* What grew by next to nothing explains nothing: it is not known with whom. */
+Test(checker, names_nobody_for_next_to_nothing, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        bool waits = i < INTERVALS / 2;
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, waits ? 1.2e-3 : 2e-4,
+                     waits ? 3e-4 : 1.3e-3);
+        between_add(k.course, i, 0, 1, 250 * 1.6e-4, 250 * 1.1e-4);
+        j = next_of(&k, i);
+        if (!j->levels[CONTRACTS_PERFORMANCE].is_violated)
+            continue;
+        cr_assert_eq(j->cause, waits ? CONTRACTS_UNKNOWN : CONTRACTS_LINK);
+        cr_assert_eq(j->other, CONTRACTS_NONE);
+    }
+    cr_assert(j->levels[CONTRACTS_PERFORMANCE].is_violated);
+    end(&k);
+}
+
+/* p0 and p1 wait for each other, and p1 for p2, too, which has no processor. */
+Test(checker, sees_who_is_to_blame_behind_a_circle, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 1.2e-3, 3e-4);
+        interval_set(k.course, 1, i, 250, 100, 5e-4, 0, 1.2e-3, 3e-4);
+        interval_set(k.course, 2, i, 125, 100, 1e-3, 2e-3, 4e-4, 6e-4);
+        wait_add(k.course, i, 0, 1, 250 * 1.15e-3);
+        wait_add(k.course, i, 1, 0, 250 * 6.5e-4);
+        wait_add(k.course, i, 1, 2, 250 * 5.5e-4);
+    }
+    j = judged(&k);
+    for (uint32_t p = 0; p < 2; p++) {
+        cr_assert_eq(j[p].cause, CONTRACTS_WAITS);
+        cr_assert_eq(j[p].other, 2);
+    }
+    cr_assert_eq(j[PROCESSES].cause, CONTRACTS_PROCESSOR);
+    end(&k);
+}
+
+/* An interval in which something else is done is allowed: it does not make the
+ * program the cause of what lasts. */
+Test(checker, is_not_led_astray_by_one_odd_interval, .timeout = 60)
+{
+    checked_course k = begin();
+    const contracts_judgement *j;
+
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, i == 8 ? 200 : 100, 5e-4, 1e-3, 2e-4,
+                     3e-4);
+        j = next_of(&k, i);
+        cr_assert(!j->levels[CONTRACTS_INTRINSIC].is_violated);
+        if (j->levels[CONTRACTS_PERFORMANCE].is_violated)
+            cr_assert_eq(j->cause, CONTRACTS_PROCESSOR);
+    }
+    end(&k);
+}
+
+/* What is usual need not say everything. */
+Test(checker, does_without_what_is_not_known_to_be_usual, .timeout = 60)
+{
+    contracts_contract *c = contract_of(
+        "metric performance rate = operations / seconds;\n"
+        "class performance of \"p0\" (1000) deviates (1) seen 40;\n"
+        "usual \"p0\" computing 5e-4 ready 0 waiting 2e-4 transfer 3e-4;\n");
+    checked_course k = {.contract = c, .course = course_made()};
+    const contracts_judgement *j;
+
+    check_status(contracts_checker_create(&k.checker, c, names, PROCESSES), 0);
+    for (size_t i = 0; i < INTERVALS; i++)
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 1e-3, 2e-4, 3e-4);
+    j = judged(&k);
+    cr_assert_eq(j->cause, CONTRACTS_PROCESSOR);
+    end(&k);
+}
+
 /* What is slow to be woken is so for those who have its processor. */
 Test(checker, accuses_no_link_where_the_processor_is_crowded, .timeout = 60)
 {

@@ -2,6 +2,8 @@
 es_test(contracts/rules_test LINKS eventspace::contracts m)
 es_test(contracts/metrics_test LINKS eventspace::contracts m)
 es_test(contracts/classes_test LINKS eventspace::contracts m)
+es_test(contracts/course_test SOURCES measure/planted_ranks.c support/scratch.c
+        LINKS eventspace::contracts)
 es_test(contracts/checker_test LINKS eventspace::contracts m)
 if(suites)
   add_test(NAME contracts/command

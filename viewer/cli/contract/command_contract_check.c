@@ -58,7 +58,7 @@ typedef struct episode {
     double level; /* the sum */
     size_t causes[CONTRACTS_CAUSES];
     metric_sum *metrics; /* by metric */
-    size_t *others;      /* by process: in how many intervals */
+    size_t *others;      /* by cause, then by process: in how many intervals */
 } episode;
 
 typedef struct checking {
@@ -96,7 +96,8 @@ static int episode_begin(checking *k, uint32_t process, contracts_kind kind,
     new += k->episode_count;
     *new = (episode){.process = process, .kind = kind, .first = interval};
     k->open[kind][process] = ++k->episode_count;
-    new->others = calloc((size_t)k->m.processes + 1, sizeof(size_t));
+    new->others =
+        calloc(CONTRACTS_CAUSES * ((size_t)k->m.processes + 1), sizeof(size_t));
     new->metrics = calloc(contracts_metrics_count(k->c->metrics) + 1,
                           sizeof(*new->metrics));
     return new->others &&new->metrics
@@ -104,8 +105,13 @@ static int episode_begin(checking *k, uint32_t process, contracts_kind kind,
                : pastset_no_memory("for what was violated");
 }
 
-static void episode_add(episode *e, const contracts_judgement *j,
-                        size_t interval)
+static size_t *others_of(const checking *k, const episode *e, size_t cause)
+{
+    return &e->others[cause * ((size_t)k->m.processes + 1)];
+}
+
+static void episode_add(const checking *k, episode *e,
+                        const contracts_judgement *j, size_t interval)
 {
     const contracts_level *level = &j->levels[e->kind];
 
@@ -117,7 +123,7 @@ static void episode_add(episode *e, const contracts_judgement *j,
     e->metrics[level->metric].expected += level->expected;
     e->causes[j->cause]++;
     if (j->other != CONTRACTS_NONE)
-        e->others[j->other]++;
+        others_of(k, e, j->cause)[j->other]++;
 }
 
 static int take(checking *k, uint32_t process, const contracts_judgement *j,
@@ -137,7 +143,8 @@ static int take(checking *k, uint32_t process, const contracts_judgement *j,
         if (!k->open[kind][process])
             err = episode_begin(k, process, (contracts_kind)kind, interval);
         if (!err)
-            episode_add(&k->episodes[k->open[kind][process] - 1], j, interval);
+            episode_add(k, &k->episodes[k->open[kind][process] - 1], j,
+                        interval);
     }
     return err;
 }
@@ -215,12 +222,10 @@ static size_t metric_of(const checking *k, const episode *e)
 /* Whom the cause of most intervals names. */
 static const char *other_name(const checking *k, const episode *e, size_t cause)
 {
-    size_t other = most_of(e->others, k->m.processes);
+    const size_t *others = others_of(k, e, cause);
+    size_t other = most_of(others, k->m.processes);
 
-    return (cause == CONTRACTS_WAITS || cause == CONTRACTS_LINK) &&
-                   e->others[other] > 0
-               ? name_of(k, (uint32_t)other)
-               : "";
+    return others[other] > 0 ? name_of(k, (uint32_t)other) : "";
 }
 
 static void episode_row(const checking *k, const episode *e)
