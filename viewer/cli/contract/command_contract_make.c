@@ -8,28 +8,28 @@
 #include "contracts/contract/contract.h"
 #include "contracts/signature/signature.h"
 #include "pastset/status.h"
+#include "viewer/cli/contract/learning.h"
 #include "viewer/cli/contract/measured_run.h"
 #include "viewer/tables/output.h"
 
 #define VIOLATED_MAX 1000
 
-enum { KEY_TOLERANCE = 256, KEY_VIOLATED, KEY_METRICS };
+enum { KEY_VIOLATED = CLI_KEY_LEARNING_END };
 
 typedef struct make_arguments {
-    const char *run, *metrics, *output;
-    uint64_t interval_ns; /* 0: as the metrics' file says */
-    double tolerance;     /* the same */
-    unsigned violated;    /* the same */
+    cli_learning learning;
+    const char *output;
+    unsigned violated; /* 0: as the metrics' file says */
 } make_arguments;
 
 static const struct argp_option make_options[] = {
     CLI_INTERVAL_OPTION,
-    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
+    {"tolerance", CLI_KEY_TOLERANCE, "SHARE", 0,
      "Let a metric be off by this share of what is expected (default 0.1)", 0},
     {"violated", KEY_VIOLATED, "N", 0,
      "Only N intervals, one after the other, violate the contract (default 3)",
      0},
-    {"metrics", KEY_METRICS, "FILE", 0,
+    {"metrics", CLI_KEY_METRICS, "FILE", 0,
      "Take the metrics, and all else that is not learnt from the run, from "
      "FILE: a contract, or the beginning of one; - is standard input",
      0},
@@ -43,24 +43,14 @@ static error_t parse_make(int key, char *text, struct argp_state *state)
     make_arguments *a = state->input;
 
     switch (key) {
-    case 'i':
-        a->interval_ns =
-            cli_time(text, CLI_INTERVAL_MIN_NS, CLI_INTERVAL_MAX_NS, state);
-        return 0;
-    case KEY_TOLERANCE:
-        a->tolerance = cli_share(text, state);
-        return 0;
     case KEY_VIOLATED:
         a->violated = (unsigned)cli_number(text, 1, VIOLATED_MAX, state);
-        return 0;
-    case KEY_METRICS:
-        a->metrics = cli_input(text);
         return 0;
     case 'o':
         a->output = text;
         return 0;
     default:
-        return cli_take_one(&a->run, "the run directory", key, text, state);
+        return cli_take_learning(&a->learning, key, text, state);
     }
 }
 
@@ -97,17 +87,13 @@ static int learn(contracts_contract *c, eventspace_run *run, const char *name)
 static int make(eventspace_run *run, const make_arguments *a)
 {
     contracts_contract *c;
-    int err = contracts_contract_metrics(&c, a->metrics);
+    int err = cli_learning_begin(&c, &a->learning);
 
     if (err)
         return err;
-    if (a->interval_ns)
-        c->interval_s = 1e-9 * (double)a->interval_ns;
-    if (a->tolerance > 0)
-        c->tolerance = a->tolerance;
     if (a->violated)
         c->violated = a->violated;
-    err = learn(c, run, a->run);
+    err = learn(c, run, a->learning.run);
     if (!err)
         err = write_contract(c, a->output);
     contracts_contract_destroy(c);
@@ -135,7 +121,7 @@ int cli_contract_make(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    run = cli_open_run(a.run);
+    run = cli_open_run(a.learning.run);
     if (!run)
         return COMMAND_FAILED;
     err = make(run, &a);

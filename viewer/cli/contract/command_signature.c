@@ -9,23 +9,20 @@
 #include "contracts/contract/contract.h"
 #include "contracts/signature/signature.h"
 #include "pastset/status.h"
+#include "viewer/cli/contract/learning.h"
 #include "viewer/cli/contract/measured_run.h"
 
-enum { KEY_TOLERANCE = 256, KEY_METRICS };
-
 typedef struct signature_arguments {
-    const char *run, *metrics;
-    uint64_t interval_ns; /* 0: as the metrics' file says */
-    double tolerance;     /* the same */
+    cli_learning learning;
     viewer_format format;
     bool detail;
 } signature_arguments;
 
 static const struct argp_option signature_options[] = {
     CLI_INTERVAL_OPTION,
-    {"tolerance", KEY_TOLERANCE, "SHARE", 0,
+    {"tolerance", CLI_KEY_TOLERANCE, "SHARE", 0,
      "Put together what differs by no more than this share (default 0.1)", 0},
-    {"metrics", KEY_METRICS, "FILE", 0,
+    {"metrics", CLI_KEY_METRICS, "FILE", 0,
      "Take the metrics from FILE: a contract, or the beginning of one; - is "
      "standard input",
      0},
@@ -40,16 +37,6 @@ static error_t parse_signature(int key, char *text, struct argp_state *state)
     signature_arguments *a = state->input;
 
     switch (key) {
-    case 'i':
-        a->interval_ns =
-            cli_time(text, CLI_INTERVAL_MIN_NS, CLI_INTERVAL_MAX_NS, state);
-        return 0;
-    case KEY_TOLERANCE:
-        a->tolerance = cli_share(text, state);
-        return 0;
-    case KEY_METRICS:
-        a->metrics = cli_input(text);
-        return 0;
     case 'd':
         a->detail = true;
         return 0;
@@ -57,7 +44,7 @@ static error_t parse_signature(int key, char *text, struct argp_state *state)
         a->format = cli_format(text, state);
         return 0;
     default:
-        return cli_take_one(&a->run, "the run directory", key, text, state);
+        return cli_take_learning(&a->learning, key, text, state);
     }
 }
 
@@ -152,7 +139,7 @@ static int tell(contracts_contract *c, eventspace_run *run,
 {
     contracts_signature *signature = NULL;
     cli_measured m;
-    int err = cli_measured_begin(&m, run, a->run, c->interval_s);
+    int err = cli_measured_begin(&m, run, a->learning.run, c->interval_s);
 
     if (!err)
         err = contracts_signature_make(&signature, c->metrics, m.course);
@@ -188,13 +175,9 @@ int cli_signature(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
-    if (contracts_contract_metrics(&c, a.metrics))
+    if (cli_learning_begin(&c, &a.learning))
         return cli_fail();
-    if (a.interval_ns)
-        c->interval_s = 1e-9 * (double)a.interval_ns;
-    if (a.tolerance > 0)
-        c->tolerance = a.tolerance;
-    run = cli_open_run(a.run);
+    run = cli_open_run(a.learning.run);
     err = run ? tell(c, run, &a) : 0;
     if (run)
         eventspace_run_close(run);
