@@ -30,7 +30,7 @@ const [binPath, folderPath, platform = 'modes', size = 'W', runText = '40',
   secondText = '900'] = process.argv.slice(2);
 const bin = resolve(binPath), folder = resolve(folderPath);
 const runs = Number(runText), seconds = Number(secondText);
-const rounds = {W: 6000, A: 1000, B: 400};
+const rounds = {W: 12000, A: 1800, B: 540}; // 6 s each with nobody beside it
 const BEFORE = Math.floor(Math.min(300, seconds / 3)); // seconds of samples that each run has, at least
 assert.ok(['one', 'modes'].includes(platform), platform);
 assert.ok(rounds[size], size);
