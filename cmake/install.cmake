@@ -17,6 +17,7 @@ set(installed_headers
   paths/wrappers/wrapper.h
   paths/wrappers/reduction.h
   eventspace/eventspace.h
+  eventspace/metric.h
   eventspace/regions.h
   eventspace/instrument.h)
 foreach(header IN LISTS installed_headers)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/metric_internal.h"
 #include "eventspace/collect/regions_internal.h"
 #include "eventspace/collect/scheduling_internal.h"
 #include "eventspace/run/meta.h"
@@ -151,6 +152,7 @@ static uint64_t stamp(void)
 
 static void thread_ends(uint32_t thread, uint32_t operations)
 {
+    eventspace__metrics_thread_ends();
     eventspace__regions_thread_ends();
     eventspace__scheduling_ends(thread, operations);
 }
@@ -284,6 +286,7 @@ static void meta_end(eventspace *es, int status)
 /* Writes how it ended, and gives everything back. */
 static void release(eventspace *es, int status)
 {
+    eventspace__metrics_close();
     eventspace__scheduling_close();
     eventspace__drain_close();
     meta_end(es, status);

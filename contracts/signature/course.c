@@ -183,7 +183,7 @@ static void forget_absent(const contracts__making *m)
                 from_ns >= m->snapshot->from_ns &&
                 from_ns + c->interval_ns <= m->snapshot->to_ns)
                 continue;
-            for (int k = 0; k < CONTRACTS_QUANTITIES; k++)
+            for (size_t k = 0; k < c->width; k++)
                 q[k] = (double)NAN;
         }
     }
@@ -204,7 +204,7 @@ static void begin(const contracts__making *m)
     }
 }
 
-static int fill(contracts__making *m)
+static int fill(contracts__making *m, const char *const *programs, size_t count)
 {
     int err = contracts__peers_find(m);
 
@@ -216,6 +216,8 @@ static int fill(contracts__making *m)
             err = add_thread(m, i);
     if (!err)
         err = contracts__waits_add(m);
+    if (!err)
+        err = contracts__counted_add(m, programs, count);
     if (!err)
         forget_absent(m);
     return err;
@@ -253,13 +255,14 @@ static int make_room(contracts__making *m)
     m->states =
         calloc((size_t)c->processes * c->intervals + 1, sizeof(*m->states));
     c->quantities = calloc((size_t)c->processes * c->intervals + 1,
-                           sizeof(double) * CONTRACTS_QUANTITIES);
+                           sizeof(double) * c->width);
     return c->quantities && m->states ? 0
                                       : pastset_no_memory("for what a run did");
 }
 
 int contracts_course_take(contracts_course **out,
-                          const scopes_snapshot *snapshot, int64_t interval_ns)
+                          const scopes_snapshot *snapshot, int64_t interval_ns,
+                          const char *const *programs, size_t count)
 {
     scopes_communication *times;
     contracts__making m = {.snapshot = snapshot};
@@ -276,12 +279,13 @@ int contracts_course_take(contracts_course **out,
     err = m.c ? 0 : pastset_no_memory("for what a run did");
     if (!err) {
         m.c->interval_ns = interval_ns;
+        m.c->width = CONTRACTS_QUANTITIES + count;
         m.c->from_ns = floor_to(begin_of(times, snapshot), interval_ns);
         m.c->processes = snapshot->topology->map->process_count;
         err = make_room(&m);
     }
     if (!err)
-        err = fill(&m);
+        err = fill(&m, programs, count);
     scopes_communication_destroy(times);
     contracts__peers_forget(&m);
     free(m.states);

@@ -33,6 +33,9 @@ typedef enum contracts_quantity {
     CONTRACTS_QUANTITIES
 } contracts_quantity;
 
+/* Behind them come those that the program counts itself (eventspace/metric.h),
+ * by name; NAN: the process has not, or what it has is not known yet. */
+
 /* "seconds", "threads" ... */
 extern const char *const contracts_quantities[CONTRACTS_QUANTITIES];
 
@@ -50,15 +53,18 @@ typedef struct contracts_course {
     int64_t from_ns, interval_ns; /* of the first interval */
     size_t intervals;
     uint32_t processes;
+    size_t width;                /* how many quantities there are */
     double *quantities;          /* process by process, interval by interval */
     contracts_between *betweens; /* by interval, process and other one */
     size_t between_count;
 } contracts_course;
 
-/* Errors: PASTSET_EINVAL (an interval is not above 0, or they would be more
+/* `programs`: what else is counted, `count` names.
+ * Errors: PASTSET_EINVAL (an interval is not above 0, or they would be more
  * than four million, of all processes), PASTSET_ENOMEM, and those of views. */
 int contracts_course_take(contracts_course **out,
-                          const scopes_snapshot *snapshot, int64_t interval_ns);
+                          const scopes_snapshot *snapshot, int64_t interval_ns,
+                          const char *const *programs, size_t count);
 /* NULL is allowed. */
 void contracts_course_destroy(contracts_course *course);
 
@@ -68,7 +74,7 @@ static inline double *contracts_course_at(const contracts_course *course,
 {
     return &course
                 ->quantities[((size_t)process * course->intervals + interval) *
-                             CONTRACTS_QUANTITIES];
+                             course->width];
 }
 
 /* What a process had to do with others in an interval; `*count` gets how many

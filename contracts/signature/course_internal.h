@@ -51,4 +51,11 @@ int contracts__toward_end(contracts__making *m, uint32_t process);
  * Errors: PASTSET_ENOMEM, and those of views. */
 int contracts__waits_add(const contracts__making *m);
 
+/* --- course_counted.c --- */
+
+/* The quantities behind the others: what programs counted under these names.
+ * Errors: PASTSET_ENOMEM. */
+int contracts__counted_add(const contracts__making *m, const char *const *names,
+                           size_t count);
+
 #endif

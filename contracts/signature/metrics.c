@@ -5,6 +5,7 @@
  *     sum        = product { ( "+" | "-" ) product }
  *     product    = factor { ( "*" | "/" ) factor }
  *     factor     = "-" factor | "(" sum ")" | NUMBER | NAME
+ *                | "program" "(" STRING ")"
  *                | ( "delta" | "total" ) "(" sum ")"
  *                | ( "mean" | "smooth" ) "(" sum "," NUMBER ")" */
 #include "contracts/signature/metrics.h"
@@ -24,7 +25,7 @@
 
 typedef enum operation {
     NUMBER,
-    QUANTITY, /* number `a` */
+    QUANTITY, /* number `a`; behind them, what programs count */
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -51,6 +52,8 @@ typedef struct metric {
 struct contracts_metrics {
     const char *const *quantities;
     size_t quantity_count;
+    char **programs; /* names of what programs count */
+    size_t program_count;
     metric metrics[CONTRACTS_METRICS_MAX];
     size_t count;
     step *steps;
@@ -151,6 +154,46 @@ static bool function_take(parser *p, operation *op)
     return false;
 }
 
+/* The number of a name among those of what programs count. */
+static size_t program_add(parser *p, char *name)
+{
+    contracts_metrics *m = p->m;
+    char **more;
+    size_t i = 0;
+
+    while (i < m->program_count && strcmp(m->programs[i], name) != 0)
+        i++;
+    more = i == m->program_count
+               ? pastset_array_grow(m->programs, i, sizeof(*more))
+               : NULL;
+    if (i < m->program_count) {
+        free(name);
+    } else if (more) {
+        m->programs = more;
+        m->programs[m->program_count++] = name;
+    } else {
+        free(name);
+        contracts__text_no_memory(p->t);
+    }
+    return i;
+}
+
+static uint32_t program_parse(parser *p)
+{
+    char *name;
+
+    contracts__need_mark(p->t, "(");
+    name = contracts__need_string(p->t, "the name of a metric of the program");
+    contracts__need_mark(p->t, ")");
+    if (!name || p->t->err) {
+        free(name);
+        return 0;
+    }
+    return add_step(p, (step){.op = QUANTITY,
+                              .a = (uint32_t)(p->m->quantity_count +
+                                              program_add(p, name))});
+}
+
 static uint32_t name_parse(parser *p)
 {
     contracts_metrics *m = p->m;
@@ -188,6 +231,8 @@ static uint32_t factor_parse(parser *p)
     } else if (p->t->kind == CONTRACTS__NUMBER) {
         found = add_step(p, (step){.op = NUMBER, .number = p->t->number});
         contracts__token_next(p->t);
+    } else if (contracts__take_word(p->t, "program")) {
+        found = program_parse(p);
     } else if (function_take(p, &op)) {
         found = function_parse(p, op);
     } else {
@@ -231,7 +276,8 @@ static uint32_t sum_parse(parser *p)
 
 static void check_name(const contracts_metrics *m, contracts__tokens *t)
 {
-    static const char *const functions[] = {"delta", "mean", "smooth", "total"};
+    static const char *const functions[] = {"delta", "mean", "program",
+                                            "smooth", "total"};
 
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (contracts__is_name(t, functions[i]))
@@ -394,6 +440,9 @@ void contracts_metrics_destroy(contracts_metrics *m)
         free(m->metrics[i].name);
         free(m->metrics[i].text);
     }
+    for (size_t i = 0; i < m->program_count; i++)
+        free(m->programs[i]);
+    free(m->programs);
     free(m->steps);
     free(m);
 }
@@ -411,6 +460,13 @@ const char *contracts_metric_name(const contracts_metrics *m, size_t i)
 const char *contracts_metric_text(const contracts_metrics *m, size_t i)
 {
     return m->metrics[i].text;
+}
+
+const char *const *contracts_metrics_programs(const contracts_metrics *m,
+                                              size_t *count)
+{
+    *count = m->program_count;
+    return (const char *const *)m->programs;
 }
 
 bool contracts_metric_is_intrinsic(const contracts_metrics *m, size_t i)

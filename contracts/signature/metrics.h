@@ -8,8 +8,10 @@
  *     metric performance operation_rate = mean(operations / seconds, 3);
  *
  * An expression has numbers, quantities (course.h), metrics of lines before,
- * + - * / and parentheses, and functions of what was in the intervals before:
+ * + - * / and parentheses, what the program counts itself, by its name
+ * (eventspace/metric.h), and functions of what was in the intervals before:
  *
+ *     program("cells")
  *     delta(x)       x less what it was in the interval before
  *     mean(x, N)     the mean of the last N intervals, or of as many as there
  *                    are
@@ -52,6 +54,10 @@ const char *contracts_metric_text(const contracts_metrics *metrics,
 bool contracts_metric_is_intrinsic(const contracts_metrics *metrics,
                                    size_t metric);
 
+/* What programs count that metrics are of: each name once, borrowed. */
+const char *const *contracts_metrics_programs(const contracts_metrics *metrics,
+                                              size_t *count);
+
 /* What functions remember of one process. */
 typedef struct contracts_metric_state contracts_metric_state;
 
@@ -61,7 +67,8 @@ int contracts_metric_state_create(contracts_metric_state **out,
 /* NULL is allowed. */
 void contracts_metric_state_destroy(contracts_metric_state *state);
 
-/* The next interval: a value for each metric from one for each quantity. */
+/* The next interval: a value for each metric from one for each quantity, and
+ * behind them one for each of what programs count. */
 void contracts_metrics_next(const contracts_metrics *metrics,
                             contracts_metric_state *state,
                             const double *quantities, double *out);

@@ -14,6 +14,7 @@
 #include "paths/map/map.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/append.h"
+#include "pastset/waiter.h"
 
 /* One executor's part of a trace element. */
 typedef struct trace_stream {
@@ -46,7 +47,26 @@ typedef struct trace_element {
 
 /* Starts a thread of the runtime's own, which takes no signal: those of a
  * process are for the application. An errno value, or 0. */
-int eventspace__helper_start(pthread_t *thread, void *(*run)(void *));
+int eventspace__helper_start(pthread_t *thread, void *(*run)(void *),
+                             void *argument);
+
+/* Such a thread that does something again and again; all 0 at first. */
+typedef struct eventspace__ticker {
+    pthread_t thread;
+    pastset_waiter waiter;
+    void (*tick)(void);
+    const char *name; /* of the thread; up to 15 bytes */
+    int64_t pause_ns;
+    int64_t cost_ns; /* the processor time it took; once it was stopped */
+    _Atomic bool is_over;
+    bool is_started;
+} eventspace__ticker;
+
+/* An errno value, or 0. */
+int eventspace__ticker_start(eventspace__ticker *ticker, const char *name,
+                             int64_t pause_ns, void (*tick)(void));
+/* One that was not started is left as it is. */
+void eventspace__ticker_stop(eventspace__ticker *ticker);
 
 /* --- trace_elements.c --- */
 

@@ -202,7 +202,7 @@ int eventspace__drain_open(paths_process *process, const char *file)
         err = pastset_space_create(&drain.space, &options);
     if (err)
         return err;
-    if (eventspace__helper_start(&drain.thread, drain_run) != 0) {
+    if (eventspace__helper_start(&drain.thread, drain_run, NULL) != 0) {
         pastset_space_close(drain.space);
         return pastset_fail(PASTSET_ELIMIT, "cannot start the drain's thread");
     }

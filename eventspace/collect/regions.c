@@ -1,4 +1,5 @@
-/* regions.c - regions.h: the events of a program's own parts.
+/* regions.c - regions.h: the events of a program's own parts, and the names
+ * that it gives things (regions_internal.h).
  *
  * They go into a trace element of the process, "~regions", so that whatever
  * saves, gathers and counts trace tuples does the same with these. A thread
@@ -31,7 +32,7 @@
 /* A name of the process. It stays where it is until the process ends. */
 typedef struct region_name {
     UT_hash_handle hh;
-    uint32_t id;
+    uint32_t id, kind;
     bool is_defined; /* under the lock */
     char text[];
 } region_name;
@@ -59,11 +60,16 @@ static struct {
     trace_element *trace; /* NULL: nothing is recorded */
     pthread_mutex_t lock; /* of what follows */
     pastset_element *definitions;
-    region_name *names[EVENTSPACE_DEFINES_MARK + 1];
+    region_name *names[EVENTSPACE_DEFINITION_KINDS];
     uint32_t count, base, processes, rank;
 } regions = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local own_regions *own;
+
+static const char *const kind_texts[] = {[EVENTSPACE_DEFINES_REGION] = "region",
+                                         [EVENTSPACE_DEFINES_MARK] = "mark",
+                                         [EVENTSPACE_DEFINES_METRIC] =
+                                             "metric"};
 
 /* --- names --- */
 
@@ -90,8 +96,8 @@ static int add(region_name **out, uint32_t kind, const char *text)
 
     if (regions.count >= EVENTSPACE_DEFINITIONS_MAX)
         return pastset_fail(PASTSET_ELIMIT,
-                            "region %s: a process has at most %d names", text,
-                            EVENTSPACE_DEFINITIONS_MAX);
+                            "%s %s: a process has at most %d names",
+                            kind_texts[kind], text, EVENTSPACE_DEFINITIONS_MAX);
     name = calloc(1, sizeof(*name) + length + 1);
     if (name) {
         memcpy(name->text, text, length + 1);
@@ -99,43 +105,56 @@ static int add(region_name **out, uint32_t kind, const char *text)
     }
     if (!name || !name->hh.tbl) {
         free(name);
-        return pastset_no_memory("for a region");
+        return pastset_no_memory("for a name");
     }
+    name->kind = kind;
     name->id =
         regions.base + regions.count++ * regions.processes + regions.rank;
     *out = name;
     return 0;
 }
 
-static int define(region_name *name, uint32_t kind)
+static int define(region_name *name)
 {
     eventspace_definition definition = {
-        kind, name->id, EVENTSPACE_NO_PARENT, name->text, NULL, 0};
+        name->kind, name->id, EVENTSPACE_NO_PARENT, name->text, NULL, 0};
     int err = eventspace_definition_write(regions.definitions, &definition);
 
     name->is_defined = !err;
     if (err && err != PASTSET_ENOSPC)
-        return pastset_fail_while(err, "defining the region %s", name->text);
+        return pastset_fail_while(err, "defining the %s %s",
+                                  kind_texts[name->kind], name->text);
     return 0;
 }
 
-static int find(known_name *out, uint32_t kind, const char *text)
+static int check_name(uint32_t kind, const char *text)
+{
+    return text && *text && strlen(text) < EVENTSPACE_REGION_NAME
+               ? 0
+               : pastset_fail(PASTSET_EINVAL,
+                              "a %s needs a name of 1 to %d bytes",
+                              kind_texts[kind], EVENTSPACE_REGION_NAME - 1);
+}
+
+/* `*is_defined` false: readers do not know it, as the disk is full. */
+static int find(region_name **out, bool *is_defined, uint32_t kind,
+                const char *text)
 {
     region_name *name;
-    int err = 0;
+    int err = check_name(kind, text);
 
-    if (!text || !*text || strlen(text) >= EVENTSPACE_REGION_NAME)
-        return pastset_fail(PASTSET_EINVAL,
-                            "a region needs a name of 1 to %d bytes",
-                            EVENTSPACE_REGION_NAME - 1);
+    if (err)
+        return err;
     pthread_mutex_lock(&regions.lock);
     HASH_FIND_STR(regions.names[kind], text, name);
     if (!name)
         err = add(&name, kind, text);
     if (!err && !name->is_defined)
-        err = define(name, kind);
-    if (!err)
-        *out = (known_name){name->is_defined ? text : NULL, kind, name};
+        err = define(name);
+    if (!err) {
+        *out = name;
+        *is_defined = name->is_defined;
+    }
     pthread_mutex_unlock(&regions.lock);
     return err;
 }
@@ -144,6 +163,8 @@ static int find(known_name *out, uint32_t kind, const char *text)
 static int know(const known_name **out, uint32_t kind, const char *text)
 {
     known_name *known;
+    region_name *name;
+    bool is_defined;
     int err = 0;
 
     if (!own)
@@ -152,8 +173,11 @@ static int know(const known_name **out, uint32_t kind, const char *text)
         return pastset_no_memory("for the regions of a thread");
     known = &own->known[((uintptr_t)text >> 3 ^ (uintptr_t)text) % KNOWN];
     if (!text || known->text != text || known->kind != kind ||
-        strcmp(known->name->text, text) != 0)
-        err = find(known, kind, text);
+        strcmp(known->name->text, text) != 0) {
+        err = find(&name, &is_defined, kind, text);
+        if (!err)
+            *known = (known_name){is_defined ? text : NULL, kind, name};
+    }
     *out = known;
     return err;
 }
@@ -183,8 +207,8 @@ static int check_thread(void)
     return paths_executor() > 0
                ? 0
                : pastset_fail(PASTSET_EINVAL,
-                              "regions and marks are of threads of the map, "
-                              "and this is none of them");
+                              "regions, marks and metrics are of threads of "
+                              "the map, and this is none of them");
 }
 
 int eventspace_region_begin(paths_thread *self, const char *name)
@@ -242,6 +266,41 @@ int eventspace_mark(paths_thread *self, const char *name)
     return err;
 }
 
+/* --- for what else a program names --- */
+
+bool eventspace__program_is_recorded(void)
+{
+    return regions.trace != NULL;
+}
+
+int eventspace__program_name(eventspace__name *out, uint32_t kind,
+                             const char *text)
+{
+    int err = check_thread();
+
+    *out = (eventspace__name){NULL, false};
+    if (!err && !regions.trace)
+        return check_name(kind, text);
+    return err ? err : find(&out->name, &out->is_defined, kind, text);
+}
+
+void eventspace__program_event(eventspace__name *name,
+                               const eventspace_trace *event)
+{
+    eventspace_trace own_event = *event;
+
+    if (!regions.trace)
+        return;
+    if (!name->is_defined)
+        (void)find(&name->name, &name->is_defined, name->name->kind,
+                   name->name->text);
+    own_event.collector = name->name->id;
+    if (name->is_defined)
+        eventspace__trace_write(regions.trace, &own_event);
+    else
+        eventspace__trace_refuse(regions.trace, PASTSET_ENOSPC);
+}
+
 /* --- life --- */
 
 static int rank_of(uint32_t *out, const paths_map *map, const char *process)
@@ -289,7 +348,7 @@ void eventspace__regions_close(void)
     if (regions.trace)
         eventspace__trace_unref(regions.trace);
     regions.trace = NULL;
-    for (size_t kind = 0; kind <= EVENTSPACE_DEFINES_MARK; kind++) {
+    for (size_t kind = 0; kind < EVENTSPACE_DEFINITION_KINDS; kind++) {
         region_name *name, *next;
         HASH_ITER(hh, regions.names[kind], name, next)
         {

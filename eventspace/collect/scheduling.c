@@ -2,32 +2,24 @@
  * looks each 10 ms at what the kernel has noted of the application's threads.
  */
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/scheduling_internal.h"
 #include "pastset/element.h"
-#include "pastset/schedule.h"
-#include "pastset/waiter.h"
 
 #define PAUSE_NS 10000000
 
 static struct {
-    pthread_t thread;
-    bool started;
-    bool samples; /* even if there are switches */
-    _Atomic bool stop;
-    pastset_waiter waiter;
+    eventspace__ticker ticker;
+    bool samples;             /* even if there are switches */
     pastset_element *element; /* NULL: nothing is recorded */
     pthread_mutex_t lock;     /* of what follows, and of taking */
     scheduled_thread *threads;
     scheduling_moment last;
-    int64_t cost_ns; /* when it has ended */
 } recorder = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* Refused for want of disk. */
@@ -55,30 +47,6 @@ static void take_all(void)
         take(t, now);
     recorder.last = now;
     pthread_mutex_unlock(&recorder.lock);
-}
-
-static int64_t processor_ns(void)
-{
-    struct timespec used;
-
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-    return (int64_t)used.tv_sec * 1000000000 + used.tv_nsec;
-}
-
-static void *recorder_run(void *argument)
-{
-    (void)argument;
-    pthread_setname_np(pthread_self(), "scheduling");
-    while (!atomic_load(&recorder.stop)) {
-        pastset_waiter_rearm(&recorder.waiter);
-        PASTSET_POINT("scheduling.rearmed");
-        if (atomic_load(&recorder.stop))
-            break;
-        pastset_waiter_wait(&recorder.waiter, pastset_now_ns() + PAUSE_NS);
-        take_all();
-    }
-    recorder.cost_ns = processor_ns();
-    return NULL;
 }
 
 /* --- a thread's life --- */
@@ -176,11 +144,8 @@ void eventspace__scheduling_open(paths_process *process)
     if (!recorder.samples)
         eventspace__switches_begin();
     recorder.last = eventspace__scheduling_now();
-    atomic_store(&recorder.stop, false);
-    pastset_waiter_reset(&recorder.waiter);
-    recorder.started =
-        eventspace__helper_start(&recorder.thread, recorder_run) == 0;
-    if (!recorder.started) {
+    if (eventspace__ticker_start(&recorder.ticker, "scheduling", PAUSE_NS,
+                                 take_all) != 0) {
         eventspace__switches_end();
         recorder.element = NULL;
     }
@@ -188,17 +153,14 @@ void eventspace__scheduling_open(paths_process *process)
 
 void eventspace__scheduling_close(void)
 {
-    if (!recorder.started)
+    if (!recorder.ticker.is_started)
         return;
-    atomic_store(&recorder.stop, true);
-    pastset_waiter_wake(&recorder.waiter);
-    pthread_join(recorder.thread, NULL);
+    eventspace__ticker_stop(&recorder.ticker);
     eventspace__switches_end();
-    recorder.started = false;
     recorder.element = NULL;
 }
 
 int64_t eventspace__scheduling_cost_ns(void)
 {
-    return recorder.cost_ns;
+    return recorder.ticker.cost_ns;
 }

@@ -26,6 +26,8 @@ const char *eventspace_trace_verb(uint16_t operation)
         return "region";
     case EVENTSPACE_TRACE_MARK:
         return "mark";
+    case EVENTSPACE_TRACE_METRIC:
+        return "metric";
     default:
         return pastset_verb_name(operation);
     }

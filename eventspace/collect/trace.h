@@ -30,10 +30,19 @@ typedef struct eventspace_trace {
  * `collector` is the id of a definition (eventspace/define/definition.h),
  * `sequence` counts those of the thread, and `bytes` is how deep it lies in
  * other regions, from 0. They are in streams of the trace element
- * EVENTSPACE_REGIONS_NAME, which no collector names. */
+ * EVENTSPACE_REGIONS_NAME, which no collector names. So is what a program has
+ * counted (eventspace/metric.h): `sequence` * 2^32 + `bytes`, from `start` to
+ * `end`. */
 #define EVENTSPACE_TRACE_REGION 64
 #define EVENTSPACE_TRACE_MARK 65
+#define EVENTSPACE_TRACE_METRIC 66
 #define EVENTSPACE_REGIONS_NAME "~regions"
+
+/* What a program has counted, by an event of that kind. */
+static inline uint64_t eventspace_trace_counted(const eventspace_trace *event)
+{
+    return (uint64_t)event->sequence << 32 | event->bytes;
+}
 
 /* "write", "region" and so on; "?" when it is none. */
 const char *eventspace_trace_verb(uint16_t operation);

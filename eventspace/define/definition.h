@@ -8,8 +8,8 @@
  *   RUN/definitions   a space with that element: the path map as it ran
  *                     (map_definitions.h), made before anybody runs;
  *   RUN/<process>...  in the space of a process, what it adds while it runs:
- *                     the regions and marks of its program, what its messages
- *                     go by (collect/message.h), and what it adds to the map
+ *                     the regions, marks and metrics of its program, what its
+ * messages go by (collect/message.h), and what it adds to the map
  *                     (map_additions.h). A definition comes
  *                     before the first tuple that uses it, so whoever has the
  *                     tuple finds its meaning: while the run goes on, after it,
@@ -48,7 +48,7 @@
 #define EVENTSPACE_DEFINITION_BYTES 272
 #define EVENTSPACE_DEFINITION_TEXT_MAX (64u << 20) /* as of a file of a map */
 #define EVENTSPACE_REGION_NAME 256       /* bytes of its name, with a 0 */
-#define EVENTSPACE_DEFINITIONS_MAX 65536 /* regions and marks of a process */
+#define EVENTSPACE_DEFINITIONS_MAX 65536 /* names that a program gives */
 #define EVENTSPACE_NO_PARENT UINT32_MAX
 
 typedef enum eventspace_definition_kind {
@@ -80,8 +80,17 @@ typedef enum eventspace_definition_kind {
                                         of threads; `posted_by`: of the one that
                                         has counted receives of it, where that
                                         is not the one whose tuple it is */
+    /* As regions and marks. */
+    EVENTSPACE_DEFINES_METRIC, /* what a program counts (metric.h) */
     EVENTSPACE_DEFINITION_KINDS
 } eventspace_definition_kind;
+
+/* Of what a program names: `id` is the `collector` of tuples. */
+static inline bool eventspace_is_of_program(uint32_t kind)
+{
+    return kind == EVENTSPACE_DEFINES_REGION ||
+           kind == EVENTSPACE_DEFINES_MARK || kind == EVENTSPACE_DEFINES_METRIC;
+}
 
 typedef struct eventspace_definition {
     uint32_t kind, id, parent;

@@ -100,7 +100,7 @@ static int take_all(visits *v)
             series->count && view_input->run
                 ? eventspace_run_definition_of(view_input->run, id)
                 : NULL;
-        if (!found ||
+        if (!found || found->kind == EVENTSPACE_DEFINES_METRIC ||
             (view_input->of && strcmp(view_input->of, found->name) != 0))
             continue;
         for (size_t i = 0; i < series->count && !err; i++)

@@ -22,6 +22,7 @@ static const scopes_view *const views[] = {
     &scopes__view_hops,
     &scopes__view_last_arriver,
     &scopes__view_messages,
+    &scopes__view_metrics,
     &scopes__view_pending,
     &scopes__view_deadlocks,
     &scopes__view_performance,

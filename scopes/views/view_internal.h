@@ -17,6 +17,7 @@ extern const scopes_view scopes__view_element_order;
 extern const scopes_view scopes__view_hops;
 extern const scopes_view scopes__view_last_arriver;
 extern const scopes_view scopes__view_messages;
+extern const scopes_view scopes__view_metrics;
 extern const scopes_view scopes__view_pending;
 extern const scopes_view scopes__view_deadlocks;
 extern const scopes_view scopes__view_performance;

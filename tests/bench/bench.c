@@ -82,6 +82,7 @@ static const struct {
     {"watch", bench_watch},         {"record", bench_record},
     {"replay", bench_replay},       {"lttng", bench_lttng},
     {"sensors", bench_sensors},     {"serve", bench_serve},
+    {"metric", bench_metric},
 };
 
 static const char *wanted = "";

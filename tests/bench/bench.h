@@ -60,6 +60,7 @@ static inline void bench_stamp_store(unsigned char *slot, uint32_t sequence)
 void bench_collector(void);
 void bench_lttng(void);
 void bench_local(void);
+void bench_metric(void);
 void bench_remote(void);
 void bench_collective(void);
 void bench_observe(void);

@@ -125,6 +125,7 @@ static contracts_course *course_made(void)
     c->interval_ns = 500000000;
     c->intervals = INTERVALS;
     c->processes = PROCESSES;
+    c->width = CONTRACTS_QUANTITIES;
     c->quantities = calloc(PROCESSES * INTERVALS * CONTRACTS_QUANTITIES,
                            sizeof(*c->quantities));
     return c;

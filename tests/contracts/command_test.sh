@@ -66,6 +66,45 @@ eventspace contract check made OTHER --detail --format=json > said || code=$?
 [ $code -eq 3 ] || fail "code $code, not 3, of --detail"
 grep -q '"violated": *"intrinsic"' said || fail 'no violation in the detail'
 
+# --- what the program counts ---
+
+counted_of() { # DIRECTORY CELLS
+    cat > counted.dot <<'EOF'
+digraph sums {
+  t0 [kind=thread, number=0]; t1 [kind=thread, number=1];
+  total [kind=element, type="u64", policy=discard];
+  t0 -> total [use=sum]; t1 -> total [use=sum];
+}
+EOF
+    eventspace map generate --application=counted.dot --processes=2 \
+        --output=map.dot
+    eventspace map instrument map.dot --output=all.dot
+    eventspace run all.dot --output="$1" -- metric_app 1500 "$2" > /dev/null
+}
+counted_of CELLS 50
+counted_of MORE 80
+cat > cells <<'EOF'
+interval 0.1;
+violated 2;
+tolerance 0.3;
+metric intrinsic round_cells = program("cells") / rounds;
+EOF
+eventspace contract make CELLS --metrics=cells --output=made_cells
+# Thread 1 counts twice as much, and each round is one operation.
+grep -q '^class intrinsic of "h0" (\(4[6-9]\|5[0-4]\)[.)]' made_cells ||
+    fail "$(cat made_cells)"
+grep -q '^class intrinsic of "h1" (\(9[2-9]\|10[0-8]\)[.)]' made_cells ||
+    fail "$(cat made_cells)"
+code=0
+eventspace contract check made_cells MORE --format=csv > said || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3, of a program that counts more"
+grep -q '^h1,intrinsic,.*,round_cells,.*,program,' said || fail "$(cat said)"
+sed 's/"cells"/"sells"/' made_cells > wrong_name
+code=0
+eventspace contract check wrong_name MORE > said 2>&1 || code=$?
+[ $code -eq 1 ] || fail "code $code, not 1, of what no process counts"
+grep -q 'no process counts "sells"' said || fail "$(cat said)"
+
 # --- watching ---
 
 # A run that has ended is seen as `check` sees it.

@@ -2,7 +2,8 @@
 es_test(contracts/rules_test LINKS eventspace::contracts m)
 es_test(contracts/metrics_test LINKS eventspace::contracts m)
 es_test(contracts/classes_test LINKS eventspace::contracts m)
-es_test(contracts/course_test SOURCES measure/planted_ranks.c support/scratch.c
+es_test(contracts/course_test SOURCES measure/planted_ranks.c scopes/fake_run.c
+                                      support/scratch.c
         LINKS eventspace::contracts)
 es_test(contracts/checker_test LINKS eventspace::contracts m)
 if(suites)

@@ -3,8 +3,12 @@
 #include "contracts/signature/course.h"
 
 #include <math.h>
+#include <sys/stat.h>
 
+#include "eventspace/define/definition_internal.h"
+#include "pastset/verb.h"
 #include "tests/measure/planted_ranks.h"
+#include "tests/scopes/fake_run.h"
 #include "tests/support/check.h"
 #include "tests/support/scratch.h"
 
@@ -29,7 +33,7 @@ static void take(void)
     planted_end();
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
-    check_status(contracts_course_take(&course, snapshot, 100000), 0);
+    check_status(contracts_course_take(&course, snapshot, 100000, NULL, 0), 0);
 }
 
 /* Of all intervals. */
@@ -100,4 +104,102 @@ Test(course, knows_nobody_in_a_collective)
     expect_between(2, 0, 290, 50);
     expect_between(1, 2, 200, 0);
     expect_between(0, 2, 200, 50);
+}
+
+/* --- what programs count --- */
+
+static const char two[] =
+    "digraph m {\n"
+    "subgraph cluster_h0 { t0 [kind=thread, number=0];\n"
+    "  c0 [kind=collector, id=0, trace=c]; e0 [kind=element, type=u64]; }\n"
+    "subgraph cluster_h1 { t1 [kind=thread, number=1];\n"
+    "  c1 [kind=collector, id=1, trace=c]; e1 [kind=element, type=u64]; }\n"
+    "t0 -> c0 [as=out]; c0 -> e0; t1 -> c1 [as=out]; c1 -> e1; }\n";
+
+#define IDS 2 /* of collectors; behind them, those of h0 and h1 in turns */
+
+static void define(fake_run *fake, uint32_t process, uint32_t id,
+                   const char *name)
+{
+    unsigned char tuple[EVENTSPACE_DEFINITION_BYTES];
+    eventspace_definition metric = {
+        EVENTSPACE_DEFINES_METRIC, id, EVENTSPACE_NO_PARENT, name, NULL, 0};
+    size_t at = 0, bytes;
+
+    while ((bytes = eventspace__definition_encode(tuple, &at, &metric)) > 0)
+        check_status(fake_run_define(fake, process, tuple, bytes), 0);
+}
+
+static void count(fake_run *fake, uint32_t process, uint32_t id,
+                  uint64_t from_us, uint64_t to_us, uint64_t count)
+{
+    eventspace_trace event = {.start = FAKE_START + 1000 * from_us,
+                              .end = FAKE_START + 1000 * to_us,
+                              .collector = id,
+                              .thread = process,
+                              .sequence = (uint32_t)(count >> 32),
+                              .bytes = (uint32_t)count,
+                              .operation = EVENTSPACE_TRACE_METRIC};
+
+    check_status(
+        fake_run_event_in(fake, process, EVENTSPACE_REGIONS_NAME, &event), 0);
+}
+
+static void operate(fake_run *fake, uint32_t thread, uint32_t sequence,
+                    uint64_t from_us, uint64_t to_us)
+{
+    eventspace_trace event = {.start = FAKE_START + 1000 * from_us,
+                              .end = FAKE_START + 1000 * to_us,
+                              .collector = thread,
+                              .thread = thread,
+                              .sequence = sequence,
+                              .bytes = 8,
+                              .operation = PASTSET_WRITE};
+
+    check_status(fake_run_event(fake, &event), 0);
+}
+
+/* As much in an interval as of an event's time, but for the time in which it is
+ * not known what the thread has counted. */
+Test(course, has_what_programs_count)
+{
+    static const char *const names[] = {"cells", "rows", "nothing"};
+    static const double cells[] = {50, 150, 200};
+    scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
+    fake_run *fake;
+    paths_map *map;
+
+    check_status(paths_map_read(&map, scratch_write("map.dot", two)), 0);
+    cr_assert_eq(mkdir(scratch_file("run"), 0700), 0);
+    fake = fake_run_begin(scratch_file("run"), map);
+    cr_assert_not_null(fake, "%s", pastset_error());
+    for (uint32_t thread = 0; thread < 2; thread++) {
+        operate(fake, thread, 1, 0, 10);
+        operate(fake, thread, 2, 990, 1000);
+    }
+    define(fake, 0, IDS, "cells");
+    define(fake, 0, IDS + 2, "rows");
+    count(fake, 0, IDS, 50, 150, 100);
+    count(fake, 0, IDS, 150, 350, 400);
+    count(fake, 0, IDS + 2, 0, 200, UINT64_C(2) << 32);
+    check_status(fake_run_end(fake), 0);
+    paths_map_destroy(map);
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
+    check_status(contracts_course_take(&course, snapshot, 100000, names, 3), 0);
+    cr_assert_geq(course->intervals, 10);
+    for (size_t i = 0; i < 10; i++) {
+        const double *q =
+            contracts_course_at(course, 0, i) + CONTRACTS_QUANTITIES;
+        if (i < 3)
+            cr_expect_float_eq(q[0], cells[i], 1e-6, "%zu: %g", i, q[0]);
+        else
+            cr_expect(isnan(q[0]), "%zu: %g", i, q[0]);
+        if (i < 2)
+            cr_expect_float_eq(q[1], 4294967296.0, 1e-3, "%zu: %g", i, q[1]);
+        cr_expect(isnan(q[2]));
+        q = contracts_course_at(course, 1, i) + CONTRACTS_QUANTITIES;
+        cr_expect(isnan(q[0]) && isnan(q[1]) && isnan(q[2]));
+        cr_expect_eq(contracts_course_at(course, 1, i)[CONTRACTS_THREADS], 1);
+    }
 }

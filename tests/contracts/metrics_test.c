@@ -115,6 +115,33 @@ Test(metrics, know_their_names_texts_and_kinds, .timeout = 60)
     contracts_metrics_destroy(m);
 }
 
+Test(metrics, are_of_what_the_program_counts, .timeout = 60)
+{
+    int err;
+    double values[CONTRACTS_METRICS_MAX];
+    size_t count;
+    contracts_metric_state *state;
+    contracts_metrics *m = read_metrics(
+        "metric intrinsic a = program(\"cells\") / operations;\n"
+        "metric performance b = program(\"all rows\") - program(\"cells\");",
+        &err);
+    const char *const *programs = contracts_metrics_programs(m, &count);
+
+    check_status(err, 0);
+    cr_assert_eq(count, 2);
+    cr_expect_str_eq(programs[0], "cells");
+    cr_expect_str_eq(programs[1], "all rows");
+    check_status(contracts_metric_state_create(&state, m), 0);
+    contracts_metrics_next(m, state, (double[]){1, 4, 10, 25}, values);
+    cr_expect_float_eq(values[0], 2.5, 1e-12);
+    cr_expect_float_eq(values[1], 15, 1e-12);
+    contracts_metrics_next(m, state, (double[]){1, 4, 10, NAN}, values);
+    cr_expect_float_eq(values[0], 2.5, 1e-12);
+    cr_expect(isnan(values[1]));
+    contracts_metric_state_destroy(state);
+    contracts_metrics_destroy(m);
+}
+
 Test(metrics, are_refused_where_they_are_wrong, .timeout = 60)
 {
     static const char *const wrong[][2] = {
@@ -138,6 +165,9 @@ Test(metrics, are_refused_where_they_are_wrong, .timeout = 60)
         {"metric intrinsic a = smooth(bytes, 0);", "1:36: smoothing is by"},
         {"metric intrinsic a = smooth(bytes, 1.1);", "1:36: smoothing is by"},
         {"metric intrinsic a = 1e999;", "1:22: 1e999 is too large"},
+        {"metric intrinsic a = program(cells);", "text:1:30: expected"},
+        {"metric intrinsic a = program \"cells\";", "expected \"(\""},
+        {"metric intrinsic program = 1;", "text:1:18: this is a function"},
     };
 
     for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {

@@ -3,12 +3,13 @@
  *
  * Each thread takes part in a global sum, writes to an element and reads it,
  * starts operations and polls for them, and waits in vain with a deadline. The
- * sums are a region of its trace.
+ * sums are a region of its trace, and counted.
  * What the maps have of it is in one.dot and three.dot. */
 #include <stdint.h>
 #include <string.h>
 
 #include "eventspace/eventspace.h"
+#include "eventspace/metric.h"
 #include "eventspace/regions.h"
 
 #define ROUNDS 6
@@ -32,16 +33,20 @@ static int sums(paths_thread *self)
 {
     int64_t threads = paths_thread_count(self);
     paths_path *total;
+    eventspace_metric *counted;
 
     check(paths_open(&total, self, "total"));
+    check(eventspace_metric_open(&counted, self, "sums"));
     for (int64_t i = 0; i < ROUNDS; i++) {
         int64_t mine = i + paths_thread_number(self), all = 0;
         check(eventspace_region_begin(self, "sum"));
         check(paths_exchange(total, &mine, sizeof(mine), &all, sizeof(all)));
         check(eventspace_region_end(self, "sum"));
         check(eventspace_mark(self, "added"));
+        eventspace_metric_add(counted, 1);
         holds(all == threads * i + threads * (threads - 1) / 2);
     }
+    holds(counted->total > 0 && counted->total % ROUNDS == 0);
     return 0;
 }
 

@@ -42,13 +42,22 @@ es_test(eventspace/samples_test
         SOURCES ${PROJECT_SOURCE_DIR}/eventspace/collect/scheduling_samples.c
         LINKS eventspace::eventspace)
 
-# Parts that a program names.
+# Parts that a program names, and what it counts.
 if(suites)
-  add_executable(regions_app eventspace/regions_app.c)
-  target_link_libraries(regions_app PRIVATE eventspace::eventspace)
-  target_include_directories(regions_app PRIVATE ${PROJECT_SOURCE_DIR})
-  set_target_properties(regions_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                               ${CMAKE_BINARY_DIR}/bin)
+  foreach(app regions_app metric_app)
+    add_executable(${app} eventspace/${app}.c)
+    target_link_libraries(${app} PRIVATE eventspace::eventspace)
+    target_include_directories(${app} PRIVATE ${PROJECT_SOURCE_DIR})
+    set_target_properties(${app} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                            ${CMAKE_BINARY_DIR}/bin)
+  endforeach()
+endif()
+es_test(scopes/views/counted_test
+        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+                support/scratch.c
+        LINKS eventspace::scopes)
+if(TARGET scopes_counted_test)
+  add_dependencies(scopes_counted_test eventspace_cli metric_app)
 endif()
 es_test(scopes/views/unmatched_test
         SOURCES scopes/told.c scopes/fake_run.c support/command.c

@@ -1,11 +1,14 @@
 /* export_counters.c - counters of an export: how many operations of each
- * process are under way, and how many bytes go over each link.
+ * process are under way, how many bytes go over each link, and what the program
+ * counts itself.
  *
- * They are given at fixed steps, 10,000 of them in the run at most, and only
- * when they change. What is in memory is one number for each operation that is
- * under way: when it ends. */
+ * The first two are given at fixed steps, 10,000 of them in the run at most,
+ * and only when they change. What is in memory is one number for each operation
+ * that is under way: when it ends. */
 #include "viewer/export/export_internal.h"
 
+#include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "pastset/array.h"
@@ -17,6 +20,7 @@ typedef struct counter {
     viewer__track track;
     char *name;
     int64_t value, given;
+    uint32_t collector; /* of a metric: its id */
 } counter;
 
 /* The end of an operation of a thread of a process. */
@@ -36,6 +40,8 @@ struct viewer__counters {
     counter *links;
     uint32_t *link_of; /* by collector: PATHS_NONE, where nothing crosses */
     uint32_t link_count;
+    counter *metrics; /* by metric and thread */
+    size_t metric_count;
     ending *endings; /* a heap */
     size_t ending_count;
     int64_t step_ns, next_step_ns; /* 0: none are given */
@@ -241,6 +247,57 @@ static int make(viewer__counters *c)
     return err;
 }
 
+/* --- what a program counts --- */
+
+static int metric_find(counter **out, viewer__counters *c,
+                       const viewer__event *event)
+{
+    char name[600];
+    counter *more;
+
+    for (size_t i = 0; i < c->metric_count; i++) {
+        *out = &c->metrics[i];
+        if (c->metrics[i].collector == event->collector &&
+            c->metrics[i].track.number == event->thread)
+            return 0;
+    }
+    more = pastset_array_grow(c->metrics, c->metric_count, sizeof(*more));
+    if (!more)
+        return pastset_no_memory("for an export");
+    c->metrics = more;
+    more += c->metric_count;
+    *more = (counter){.collector = event->collector};
+    snprintf(name, sizeof(name), "%.290s of %.290s in a second",
+             viewer__export_id_name(c->e, event->collector),
+             event->thread < c->e->topology->thread_count
+                 ? scopes_topology_thread_name(c->e->topology, event->thread)
+                 : "?");
+    if (counter_make(more, event->process, name, false))
+        return pastset_no_memory("for an export");
+    more->track.number = event->thread;
+    c->metric_count++;
+    *out = more;
+    return 0;
+}
+
+/* The rate from its start on; the next event of the thread begins where this
+ * one ends. */
+int viewer__counters_metric(viewer__counters *c, const viewer__event *event)
+{
+    double s = 1e-9 * (double)(event->end_ns - event->start_ns);
+    double count = 4294967296.0 * event->sequence + event->bytes;
+    counter *found;
+    int err;
+
+    if (!c->sink->counter || s <= 0)
+        return 0;
+    err = metric_find(&found, c, event);
+    if (err)
+        return err;
+    found->value = count / s < 9e18 ? llround(count / s) : INT64_MAX;
+    return counter_give(c, found, event->start_ns);
+}
+
 int viewer__counters_create(viewer__counters **out, viewer__export *e,
                             const viewer__sink *sink, void *context,
                             uint32_t *track_count, const bool *is_top)
@@ -270,6 +327,9 @@ void viewer__counters_destroy(viewer__counters *c)
         free(c->under_way[i].name);
     for (uint32_t i = 0; i < c->link_count; i++)
         free(c->links[i].name);
+    for (size_t i = 0; i < c->metric_count; i++)
+        free(c->metrics[i].name);
+    free(c->metrics);
     free(c->under_way);
     free(c->links);
     free(c->link_of);

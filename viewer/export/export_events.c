@@ -83,7 +83,8 @@ static uint16_t known_operation(uint16_t operation)
 {
     return operation < PASTSET_ALL_VERBS ||
                    operation == EVENTSPACE_TRACE_REGION ||
-                   operation == EVENTSPACE_TRACE_MARK
+                   operation == EVENTSPACE_TRACE_MARK ||
+                   operation == EVENTSPACE_TRACE_METRIC
                ? operation
                : 0;
 }

@@ -57,7 +57,8 @@ typedef struct viewer__event {
     uint16_t under_way : 1; /* it has not come up */
 } viewer__event;
 
-/* Of `operation`, besides verbs, regions and marks; 0 is what nobody knows. */
+/* Of `operation`, besides verbs, regions, marks and metrics; 0 is what nobody
+ * knows. */
 #define VIEWER__OFF                                                            \
     128 /* off the processor: in microseconds, `sequence` runnable and `bytes` \
            sleeping */
@@ -274,6 +275,9 @@ void viewer__counters_begin(viewer__counters *counters, int64_t first_ns,
                             int64_t last_ns);
 int viewer__counters_take(viewer__counters *counters,
                           const viewer__event *event);
+/* What a program counted itself. */
+int viewer__counters_metric(viewer__counters *counters,
+                            const viewer__event *event);
 int viewer__counters_end(viewer__counters *counters, int64_t last_ns);
 
 /* --- the formats --- */

@@ -328,9 +328,8 @@ static int place(tracks *t, const viewer__event *event, viewer__slice *slice)
     return 0;
 }
 
-static int take(const viewer__event *event, void *context)
+static int slice_take(tracks *t, const viewer__event *event)
 {
-    tracks *t = context;
     bool is_operation = !viewer__is_off(event) && !viewer__is_region(event) &&
                         event->collector < t->e->topology->collectors;
     viewer__slice slice = {.name = viewer__name_of(t->names, event),
@@ -348,9 +347,6 @@ static int take(const viewer__event *event, void *context)
     slice.category = viewer__category_of(slice.name, event);
     if (is_mark) /* a moment, whatever a damaged file says */
         slice.end_ns = slice.start_ns;
-    if (!t->has_begun)
-        viewer__counters_begin(t->counters, *t->first_ns, *t->last_ns);
-    t->has_begun = true;
     if (is_operation)
         slice.hops =
             t->e->topology->hops[event->collector].lower != PATHS_NONE ||
@@ -370,6 +366,18 @@ static int take(const viewer__event *event, void *context)
                        slice.start_ns, slice.end_ns};
     err = viewer__counters_take(t->counters, event);
     return err ? err : operation(t, event, &at);
+}
+
+static int take(const viewer__event *event, void *context)
+{
+    tracks *t = context;
+
+    if (!t->has_begun)
+        viewer__counters_begin(t->counters, *t->first_ns, *t->last_ns);
+    t->has_begun = true;
+    return event->operation == EVENTSPACE_TRACE_METRIC
+               ? viewer__counters_metric(t->counters, event)
+               : slice_take(t, event);
 }
 
 /* --- the map --- */

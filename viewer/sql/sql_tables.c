@@ -111,6 +111,9 @@ static const scopes_column region_columns[] = {
  * operations. */
 static int make_regions(scopes_table *out, viewer__sql_run *sql)
 {
+    static const char *const kinds[] = {[EVENTSPACE_DEFINES_REGION] = "region",
+                                        [EVENTSPACE_DEFINES_MARK] = "mark",
+                                        [EVENTSPACE_DEFINES_METRIC] = "metric"};
     const eventspace_run *run = viewer__sql_run_opened(sql);
     /* Names of processes outlive this table there. */
     const paths_map *map = eventspace_run_base(run);
@@ -122,8 +125,7 @@ static int make_regions(scopes_table *out, viewer__sql_run *sql)
             continue;
         scopes_table_integer(out, id);
         scopes_table_copy(out, defined->name);
-        scopes_table_text(
-            out, defined->kind == EVENTSPACE_DEFINES_MARK ? "mark" : "region");
+        scopes_table_text(out, kinds[defined->kind]);
         scopes_table_text(out, map->processes[defined->process].name);
         if (defined->file)
             scopes_table_copy(out, defined->file);
@@ -407,8 +409,8 @@ static const struct {
 } own[] = {
     {"collector", "the event collectors", SQL_COLUMNS(collector_columns),
      make_collectors},
-    {"region", "regions and marks of the program", SQL_COLUMNS(region_columns),
-     make_regions},
+    {"region", "regions, marks and metrics of the program",
+     SQL_COLUMNS(region_columns), make_regions},
     {"message", "messages of MPI, with both their ends",
      SQL_COLUMNS(viewer__message_columns), viewer__sql_make_messages},
     {"wrapper", "the wrappers of the path map", SQL_COLUMNS(wrapper_columns),

@@ -267,8 +267,7 @@ static int intervals_check(checking *k)
 
 static int check_begin(checking *k, eventspace_run *run)
 {
-    int err =
-        cli_measured_begin(&k->m, run, k->a->promise.run, k->c->interval_s);
+    int err = cli_measured_begin(&k->m, run, k->a->promise.run, k->c);
 
     if (err)
         return err;

@@ -73,7 +73,7 @@ static int learn(contracts_contract *c, eventspace_run *run, const char *name)
 {
     contracts_signature *signature = NULL;
     cli_measured m;
-    int err = cli_measured_begin(&m, run, name, c->interval_s);
+    int err = cli_measured_begin(&m, run, name, c);
 
     if (!err)
         err = contracts_signature_make(&signature, c->metrics, m.course);

@@ -306,7 +306,7 @@ static bool is_ripe(const watcher *w, size_t interval)
 /* Looks at what is new; at the end also at the last interval. */
 static int look(watcher *w, eventspace_run *run, bool is_last)
 {
-    int err = cli_measured_look(&w->m, run, w->interval_ns, w->next_ns,
+    int err = cli_measured_look(&w->m, run, w->c, w->next_ns,
                                 MARGIN * w->interval_ns);
     const contracts_course *c = w->m.course;
 

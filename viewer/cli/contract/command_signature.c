@@ -139,7 +139,7 @@ static int tell(contracts_contract *c, eventspace_run *run,
 {
     contracts_signature *signature = NULL;
     cli_measured m;
-    int err = cli_measured_begin(&m, run, a->learning.run, c->interval_s);
+    int err = cli_measured_begin(&m, run, a->learning.run, c);
 
     if (!err)
         err = contracts_signature_make(&signature, c->metrics, m.course);

@@ -23,8 +23,43 @@ static int names_find(cli_measured *m)
     return 0;
 }
 
+static int course_take(cli_measured *m, const contracts_contract *contract)
+{
+    size_t count;
+    const char *const *programs =
+        contracts_metrics_programs(contract->metrics, &count);
+
+    return contracts_course_take(&m->course, m->snapshot,
+                                 llround(contract->interval_s * 1e9), programs,
+                                 count);
+}
+
+static bool is_known(const contracts_course *c, size_t quantity)
+{
+    for (uint32_t p = 0; p < c->processes; p++)
+        for (size_t i = 0; i < c->intervals; i++)
+            if (!isnan(contracts_course_at(c, p, i)[quantity]))
+                return true;
+    return false;
+}
+
+static void warn_of_programs(const cli_measured *m, const char *name,
+                             const contracts_contract *contract)
+{
+    size_t count;
+    const char *const *programs =
+        contracts_metrics_programs(contract->metrics, &count);
+
+    for (size_t i = 0; i < count; i++)
+        if (!is_known(m->course, CONTRACTS_QUANTITIES + i))
+            fprintf(stderr,
+                    "eventspace: %s: no process counts \"%s\" for a whole "
+                    "interval: metrics of that are not known\n",
+                    name, programs[i]);
+}
+
 int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
-                       double interval_s)
+                       const contracts_contract *contract)
 {
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     int err;
@@ -44,8 +79,9 @@ int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
     if (!err)
         err = names_find(m);
     if (!err)
-        err = contracts_course_take(&m->course, m->snapshot,
-                                    llround(interval_s * 1e9));
+        err = course_take(m, contract);
+    if (!err)
+        warn_of_programs(m, name, contract);
     return err;
 }
 
@@ -56,8 +92,9 @@ void cli_measured_end(cli_measured *m)
     scopes_snapshot_destroy(m->snapshot);
 }
 
-int cli_measured_look(cli_measured *m, eventspace_run *run, int64_t interval_ns,
-                      int64_t next_ns, int64_t margin_ns)
+int cli_measured_look(cli_measured *m, eventspace_run *run,
+                      const contracts_contract *contract, int64_t next_ns,
+                      int64_t margin_ns)
 {
     scopes_snapshot_options part = SCOPES_SNAPSHOT_ALL;
     int err = eventspace_run_refresh(run);
@@ -72,6 +109,5 @@ int cli_measured_look(cli_measured *m, eventspace_run *run, int64_t interval_ns,
         err = scopes_snapshot_take(&m->snapshot, run, &part);
     if (!err)
         err = names_find(m);
-    return err ? err
-               : contracts_course_take(&m->course, m->snapshot, interval_ns);
+    return err ? err : course_take(m, contract);
 }

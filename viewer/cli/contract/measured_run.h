@@ -1,7 +1,9 @@
-/* measured_run.h - what the processes of a run did, for commands. */
+/* measured_run.h - what the processes of a run did, for commands: of it, what a
+ * contract is of. */
 #ifndef VIEWER_MEASURED_RUN_H
 #define VIEWER_MEASURED_RUN_H
 
+#include "contracts/contract/contract.h"
 #include "contracts/signature/course.h"
 #include "eventspace/run/run.h"
 #include "scopes/reading/snapshot.h"
@@ -17,14 +19,15 @@ typedef struct cli_measured {
 /* Tells what is wrong with the run, which is called `name`. Errors: those of
  * snapshots and courses. */
 int cli_measured_begin(cli_measured *out, eventspace_run *run, const char *name,
-                       double interval_s);
+                       const contracts_contract *contract);
 void cli_measured_end(cli_measured *m);
 
 /* Looks at a run that goes on, which `m` (cleared at first) has been looked at
  * before or not: at what has come since `next_ns`, and so much before
  * (INT64_MIN: all). Without a course: it has no events so far. Errors: as
  * above. */
-int cli_measured_look(cli_measured *m, eventspace_run *run, int64_t interval_ns,
-                      int64_t next_ns, int64_t margin_ns);
+int cli_measured_look(cli_measured *m, eventspace_run *run,
+                      const contracts_contract *contract, int64_t next_ns,
+                      int64_t margin_ns);
 
 #endif
