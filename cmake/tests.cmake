@@ -88,6 +88,20 @@ function(es_test_program path sources links timeout)
   endif()
 endfunction()
 
+# es_test_app(FOLDER/NAME): a program that tests start, tests/FOLDER/NAME.c, in
+# bin: it is of a run. Where there are no suites, nobody starts it.
+function(es_test_app path)
+  if(NOT suites)
+    return()
+  endif()
+  get_filename_component(name ${path} NAME)
+  add_executable(${name} ${path}.c)
+  target_link_libraries(${name} PRIVATE eventspace::eventspace)
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
+                                           ${CMAKE_BINARY_DIR}/bin)
+endfunction()
+
 # es_fuzz(NAME [LINKS ...]): a libFuzzer target, tests/fuzz/NAME_fuzz.c. In
 # other builds than `fuzz` it runs its corpus once, as a test.
 function(es_fuzz name)

@@ -66,11 +66,6 @@ static struct {
 
 static _Thread_local own_regions *own;
 
-static const char *const kind_texts[] = {[EVENTSPACE_DEFINES_REGION] = "region",
-                                         [EVENTSPACE_DEFINES_MARK] = "mark",
-                                         [EVENTSPACE_DEFINES_METRIC] =
-                                             "metric"};
-
 /* --- names --- */
 
 static int definitions_make(paths_process *process)
@@ -97,7 +92,8 @@ static int add(region_name **out, uint32_t kind, const char *text)
     if (regions.count >= EVENTSPACE_DEFINITIONS_MAX)
         return pastset_fail(PASTSET_ELIMIT,
                             "%s %s: a process has at most %d names",
-                            kind_texts[kind], text, EVENTSPACE_DEFINITIONS_MAX);
+                            eventspace_definition_named(kind), text,
+                            EVENTSPACE_DEFINITIONS_MAX);
     name = calloc(1, sizeof(*name) + length + 1);
     if (name) {
         memcpy(name->text, text, length + 1);
@@ -123,7 +119,8 @@ static int define(region_name *name)
     name->is_defined = !err;
     if (err && err != PASTSET_ENOSPC)
         return pastset_fail_while(err, "defining the %s %s",
-                                  kind_texts[name->kind], name->text);
+                                  eventspace_definition_named(name->kind),
+                                  name->text);
     return 0;
 }
 
@@ -133,7 +130,8 @@ static int check_name(uint32_t kind, const char *text)
                ? 0
                : pastset_fail(PASTSET_EINVAL,
                               "a %s needs a name of 1 to %d bytes",
-                              kind_texts[kind], EVENTSPACE_REGION_NAME - 1);
+                              eventspace_definition_named(kind),
+                              EVENTSPACE_REGION_NAME - 1);
 }
 
 /* `*is_defined` false: readers do not know it, as the disk is full. */

@@ -90,6 +90,20 @@ static bool are_attributes(const char *bytes, size_t count)
     return true;
 }
 
+const char *eventspace_definition_named(uint32_t kind)
+{
+    switch (kind) {
+    case EVENTSPACE_DEFINES_REGION:
+        return "region";
+    case EVENTSPACE_DEFINES_MARK:
+        return "mark";
+    case EVENTSPACE_DEFINES_METRIC:
+        return "metric";
+    default:
+        return NULL;
+    }
+}
+
 const char *eventspace__definition_type(const eventspace_definition *definition)
 {
     const char *type;

@@ -85,12 +85,9 @@ typedef enum eventspace_definition_kind {
     EVENTSPACE_DEFINITION_KINDS
 } eventspace_definition_kind;
 
-/* Of what a program names: `id` is the `collector` of tuples. */
-static inline bool eventspace_is_of_program(uint32_t kind)
-{
-    return kind == EVENTSPACE_DEFINES_REGION ||
-           kind == EVENTSPACE_DEFINES_MARK || kind == EVENTSPACE_DEFINES_METRIC;
-}
+/* "region", "mark" or "metric": what a program names, whose ids are in the
+ * `collector` of tuples; NULL for other kinds. */
+const char *eventspace_definition_named(uint32_t kind);
 
 typedef struct eventspace_definition {
     uint32_t kind, id, parent;

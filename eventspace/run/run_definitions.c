@@ -223,11 +223,11 @@ static int take(eventspace_run *run, size_t process, uint32_t rank,
     bool *entry = NULL;
     int err;
 
-    if (!eventspace_is_of_program(definition->kind) &&
+    if (!eventspace_definition_named(definition->kind) &&
         (definition->kind >= EVENTSPACE_DEFINES_OPERATION ||
          eventspace_is_addition(definition->kind)))
         return take_own(run, process, rank, definition);
-    if (!eventspace_is_of_program(definition->kind) || !*definition->name) {
+    if (!eventspace_definition_named(definition->kind) || !*definition->name) {
         eventspace_definition_damaged(
             &files->definitions,
             "definition %u is of kind %u and named \"%.100s\": none of a "

@@ -44,49 +44,22 @@ typedef struct counted {
 } counted;
 
 typedef struct countings {
-    const scopes_view_input *view_input;
     counted *all;
     size_t count;
 } countings;
 
-static int take(countings *c, const char *metric, const scopes_series *series,
-                const eventspace_trace *event)
+static int take(const scopes__named_event *named, void *context)
 {
-    const scopes_clocks *clocks = c->view_input->clocks;
-    counted *more;
+    countings *c = context;
+    counted *more = pastset_array_grow(c->all, c->count, sizeof(*more));
 
-    if (event->thread >= c->view_input->topology->thread_count ||
-        !scopes__has_thread(c->view_input, event->thread))
-        return 0;
-    more = pastset_array_grow(c->all, c->count, sizeof(*more));
     if (!more)
         return pastset_no_memory("for the view metrics");
     c->all = more;
-    c->all[c->count++] =
-        (counted){metric, event->thread, eventspace_trace_counted(event),
-                  scopes_clocks_ns(clocks, series->process, event->start),
-                  scopes_clocks_ns(clocks, series->process, event->end)};
+    c->all[c->count++] = (counted){named->what->name, named->event->thread,
+                                   eventspace_trace_counted(named->event),
+                                   named->start_ns, named->end_ns};
     return 0;
-}
-
-static int take_all(countings *c)
-{
-    const scopes_view_input *in = c->view_input;
-    int err = 0;
-
-    for (uint32_t id = 0; id < in->event_table->collectors && !err; id++) {
-        const scopes_series *series = scopes_event_series(in->event_table, id);
-        const eventspace_run_definition *found =
-            series->count && in->run ? eventspace_run_definition_of(in->run, id)
-                                     : NULL;
-        if (!found || found->kind != EVENTSPACE_DEFINES_METRIC ||
-            (in->of && strcmp(in->of, found->name) != 0))
-            continue;
-        for (size_t i = 0; i < series->count && !err; i++)
-            err = take(c, found->name, series,
-                       scopes_event_at(series->events, i));
-    }
-    return err;
 }
 
 /* By metric and thread, and then by time. */
@@ -141,8 +114,8 @@ static bool are_alike(const counted *a, const counted *b)
 
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
-    countings c = {.view_input = view_input};
-    int err = take_all(&c);
+    countings c = {0};
+    int err = scopes__named_events(view_input, true, take, &c);
 
     if (!err && c.count)
         qsort(c.all, c.count, sizeof(*c.all), compare);

@@ -42,11 +42,6 @@ static const scopes_column each_columns[] = {
     {"time_ns", "time ms", SCOPES_TIME_NS},
 };
 
-static const char *const kind_names[] = {
-    [EVENTSPACE_DEFINES_REGION] = "region",
-    [EVENTSPACE_DEFINES_MARK] = "mark",
-};
-
 /* One time of a thread in a region. */
 typedef struct visit {
     const eventspace_run_definition *what;
@@ -67,46 +62,18 @@ static int no_memory(void)
 
 /* --- taking --- */
 
-static int take(visits *v, const eventspace_run_definition *what,
-                const scopes_series *series, const eventspace_trace *event)
+static int take(const scopes__named_event *named, void *context)
 {
-    const scopes_clocks *clocks = v->view_input->clocks;
-    visit *more;
+    visits *v = context;
+    visit *more = pastset_array_grow(v->all, v->count, sizeof(*more));
 
-    if (event->thread >= v->view_input->topology->thread_count ||
-        !scopes__has_thread(v->view_input, event->thread))
-        return 0;
-    more = pastset_array_grow(v->all, v->count, sizeof(*more));
     if (!more)
         return no_memory();
     v->all = more;
     v->all[v->count++] =
-        (visit){what, event->thread, event->bytes,
-                scopes_clocks_ns(clocks, series->process, event->start),
-                scopes_clocks_ns(clocks, series->process, event->end)};
+        (visit){named->what, named->event->thread, named->event->bytes,
+                named->start_ns, named->end_ns};
     return 0;
-}
-
-static int take_all(visits *v)
-{
-    const scopes_view_input *view_input = v->view_input;
-    int err = 0;
-
-    for (uint32_t id = 0; id < view_input->event_table->collectors && !err;
-         id++) {
-        const scopes_series *series =
-            scopes_event_series(view_input->event_table, id);
-        const eventspace_run_definition *found =
-            series->count && view_input->run
-                ? eventspace_run_definition_of(view_input->run, id)
-                : NULL;
-        if (!found || found->kind == EVENTSPACE_DEFINES_METRIC ||
-            (view_input->of && strcmp(view_input->of, found->name) != 0))
-            continue;
-        for (size_t i = 0; i < series->count && !err; i++)
-            err = take(v, found, series, scopes_event_at(series->events, i));
-    }
-    return err;
 }
 
 /* By region and thread, and then by time. */
@@ -184,7 +151,7 @@ static void add_name(scopes_table *out, const scopes_view_input *view_input,
                      const visit *first)
 {
     scopes_table_text(out, first->what->name);
-    scopes_table_text(out, kind_names[first->what->kind]);
+    scopes_table_text(out, eventspace_definition_named(first->what->kind));
     scopes_table_integer(out, first->thread);
     scopes_table_text(
         out, scopes_topology_thread_name(view_input->topology, first->thread));
@@ -276,7 +243,7 @@ static int add_regions(scopes_table *out, const visits *v)
 static int make(scopes_table *out, const scopes_view_input *view_input)
 {
     visits v = {.view_input = view_input};
-    int err = take_all(&v);
+    int err = scopes__named_events(view_input, false, take, &v);
 
     if (!err && v.count)
         qsort(v.all, v.count, sizeof(*v.all),

@@ -1,4 +1,4 @@
-/* selection.c - which nodes, ways and threads a view is to tell of. */
+/* selection.c - which nodes, ways, threads and events a view is to tell of. */
 #include "scopes/views/view_internal.h"
 
 #include <string.h>
@@ -57,4 +57,47 @@ bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread)
             return true;
     }
     return !view_input->of;
+}
+
+static int
+named_series(const scopes_view_input *view_input,
+             const eventspace_run_definition *what, const scopes_series *series,
+             int (*each)(const scopes__named_event *event, void *context),
+             void *context)
+{
+    const scopes_clocks *clocks = view_input->clocks;
+    int err = 0;
+
+    for (size_t i = 0; i < series->count && !err; i++) {
+        const eventspace_trace *event = scopes_event_at(series->events, i);
+        scopes__named_event named = {
+            what, event,
+            scopes_clocks_ns(clocks, series->process, event->start),
+            scopes_clocks_ns(clocks, series->process, event->end)};
+        if (event->thread < view_input->topology->thread_count &&
+            scopes__has_thread(view_input, event->thread))
+            err = each(&named, context);
+    }
+    return err;
+}
+
+int scopes__named_events(const scopes_view_input *view_input, bool metrics,
+                         int (*each)(const scopes__named_event *event,
+                                     void *context),
+                         void *context)
+{
+    const scopes_event_table *events = view_input->event_table;
+    int err = 0;
+
+    for (uint32_t id = 0; id < events->collectors && !err; id++) {
+        const scopes_series *series = scopes_event_series(events, id);
+        const eventspace_run_definition *what =
+            series->count && view_input->run
+                ? eventspace_run_definition_of(view_input->run, id)
+                : NULL;
+        if (what && (what->kind == EVENTSPACE_DEFINES_METRIC) == metrics &&
+            (!view_input->of || strcmp(view_input->of, what->name) == 0))
+            err = named_series(view_input, what, series, each, context);
+    }
+    return err;
 }

@@ -85,4 +85,18 @@ static inline bool scopes__has_thread(const scopes_view_input *view_input,
 /* Is the thread asked for, and does one of its ways pass what is? */
 bool scopes__thread_is_of(const scopes_view_input *view_input, uint32_t thread);
 
+/* An event of what the program names itself. */
+typedef struct scopes__named_event {
+    const eventspace_run_definition *what;
+    const eventspace_trace *event;
+    int64_t start_ns, end_ns;
+} scopes__named_event;
+
+/* Calls `each` for those that are asked for: metrics, or regions and marks.
+ * Errors: those of `each`. */
+int scopes__named_events(const scopes_view_input *view_input, bool metrics,
+                         int (*each)(const scopes__named_event *event,
+                                     void *context),
+                         void *context);
+
 #endif

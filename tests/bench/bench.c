@@ -6,29 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "pastset/status.h"
-
-double bench_now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
-}
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double bench_median(double *values, size_t count)
-{
-    qsort(values, count, sizeof(*values), ascending);
-    return count % 2 ? values[count / 2]
-                     : (values[count / 2 - 1] + values[count / 2]) / 2;
-}
 
 void bench_print(const char *name, double value, const char *unit, double limit)
 {

@@ -1,11 +1,5 @@
 # Processes and launchers that die, at chosen moments and at any.
-if(suites)
-  add_executable(dying_app support/dying_app.c)
-  target_link_libraries(dying_app PRIVATE eventspace::eventspace)
-  target_include_directories(dying_app PRIVATE ${PROJECT_SOURCE_DIR})
-  set_target_properties(dying_app PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                             ${CMAKE_BINARY_DIR}/bin)
-endif()
+es_test_app(support/dying_app)
 es_test(eventspace/death_test LINKS eventspace::eventspace
         SOURCES support/command.c support/scratch.c TIMEOUT 900)
 if(TARGET eventspace_death_test)

@@ -19,15 +19,8 @@ endif()
 
 # When threads had no processor: a program that says so itself, and records of
 # the kernel made by hand.
-if(suites)
-  foreach(app scheduling_app guest_app)
-    add_executable(${app} eventspace/${app}.c)
-    target_link_libraries(${app} PRIVATE eventspace::eventspace)
-    target_include_directories(${app} PRIVATE ${PROJECT_SOURCE_DIR})
-    set_target_properties(${app} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                            ${CMAKE_BINARY_DIR}/bin)
-  endforeach()
-endif()
+es_test_app(eventspace/scheduling_app)
+es_test_app(eventspace/guest_app)
 es_test(scopes/views/scheduling_test
         SOURCES scopes/told.c scopes/fake_run.c support/command.c
                 support/scratch.c
@@ -43,17 +36,11 @@ es_test(eventspace/samples_test
         LINKS eventspace::eventspace)
 
 # Parts that a program names, and what it counts.
-if(suites)
-  foreach(app regions_app metric_app)
-    add_executable(${app} eventspace/${app}.c)
-    target_link_libraries(${app} PRIVATE eventspace::eventspace)
-    target_include_directories(${app} PRIVATE ${PROJECT_SOURCE_DIR})
-    set_target_properties(${app} PROPERTIES RUNTIME_OUTPUT_DIRECTORY
-                                            ${CMAKE_BINARY_DIR}/bin)
-  endforeach()
-endif()
+es_test_app(eventspace/regions_app)
+es_test_app(eventspace/metric_app)
 es_test(scopes/views/counted_test
-        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+        SOURCES scopes/told.c scopes/fake_run.c scopes/sums_map.c
+                support/command.c
                 support/scratch.c
         LINKS eventspace::scopes)
 if(TARGET scopes_counted_test)
@@ -64,7 +51,8 @@ es_test(scopes/views/unmatched_test
                 support/scratch.c
         LINKS eventspace::scopes)
 es_test(scopes/views/regions_test
-        SOURCES scopes/told.c scopes/fake_run.c support/command.c
+        SOURCES scopes/told.c scopes/fake_run.c scopes/sums_map.c
+                support/command.c
                 support/scratch.c
         LINKS eventspace::scopes)
 if(TARGET scopes_regions_test)

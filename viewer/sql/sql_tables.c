@@ -111,9 +111,6 @@ static const scopes_column region_columns[] = {
  * operations. */
 static int make_regions(scopes_table *out, viewer__sql_run *sql)
 {
-    static const char *const kinds[] = {[EVENTSPACE_DEFINES_REGION] = "region",
-                                        [EVENTSPACE_DEFINES_MARK] = "mark",
-                                        [EVENTSPACE_DEFINES_METRIC] = "metric"};
     const eventspace_run *run = viewer__sql_run_opened(sql);
     /* Names of processes outlive this table there. */
     const paths_map *map = eventspace_run_base(run);
@@ -125,7 +122,7 @@ static int make_regions(scopes_table *out, viewer__sql_run *sql)
             continue;
         scopes_table_integer(out, id);
         scopes_table_copy(out, defined->name);
-        scopes_table_text(out, kinds[defined->kind]);
+        scopes_table_text(out, eventspace_definition_named(defined->kind));
         scopes_table_text(out, map->processes[defined->process].name);
         if (defined->file)
             scopes_table_copy(out, defined->file);

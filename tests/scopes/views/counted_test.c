@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "tests/scopes/sums_map.h"
 #include "tests/scopes/told.h"
 #include "tests/support/check.h"
 #include "tests/support/command.h"
@@ -19,29 +20,6 @@
 
 TestSuite(counted, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
-
-static const char mapping[] =
-    "digraph sums {\n"
-    "  t0 [kind=thread, number=0];\n"
-    "  t1 [kind=thread, number=1];\n"
-    "  t2 [kind=thread, number=2];\n"
-    "  total [kind=element, type=\"u64\", policy=discard];\n"
-    "  t0 -> total [use=sum];\n"
-    "  t1 -> total [use=sum];\n"
-    "  t2 -> total [use=sum];\n"
-    "}\n";
-
-static void map_make(bool collectors)
-{
-    free(command_run(0, 60, EVENTSPACE, "map", "generate", "--application",
-                     scratch_write("app.dot", mapping), "--processes=2",
-                     "--spread=cyclic", "--output", scratch_file("plain.dot"),
-                     NULL));
-    free(command_run(0, 60, EVENTSPACE, "map", "instrument",
-                     scratch_file("plain.dot"),
-                     collectors ? "--collectors=all" : "--collectors=none",
-                     "--output", scratch_file("map.dot"), NULL));
-}
 
 static char *app_run(const char *more)
 {
@@ -126,7 +104,7 @@ Test(counted, is_what_the_program_has_added)
     char *output;
     told t;
 
-    map_make(true);
+    sums_map_make(true);
     output = app_run(NULL);
     told_run(&t, scratch_file("run"));
     check_totals(&t, output);
@@ -149,7 +127,7 @@ Test(counted, is_archived_and_gathered_as_other_events)
     char *output;
     told t;
 
-    map_make(true);
+    sums_map_make(true);
     output = app_run("--archive");
     cr_assert_eq(unlink(scratch_file("run/h0.space")), 0);
     cr_assert_eq(unlink(scratch_file("run/h1.space")), 0);
@@ -172,7 +150,7 @@ Test(counted, is_not_recorded_without_collectors)
 {
     char *output;
 
-    map_make(false);
+    sums_map_make(false);
     output = command_run(0, 120, EVENTSPACE, "run", scratch_file("map.dot"),
                          "--output", scratch_file("run"), "--", APP, "200",
                          "500", NULL);
@@ -185,7 +163,7 @@ Test(counted, is_in_sql_and_exports)
 {
     char *output;
 
-    map_make(true);
+    sums_map_make(true);
     free(app_run(NULL));
     output = command_run(
         0, 60, COMMAND_QUIET, EVENTSPACE, "sql", scratch_file("run"),

@@ -10,6 +10,7 @@
 #include "eventspace/instrument.h"
 #include "pastset/space.h"
 #include "tests/scopes/fake_run.h"
+#include "tests/scopes/sums_map.h"
 #include "tests/scopes/told.h"
 #include "tests/support/check.h"
 #include "tests/support/command.h"
@@ -21,30 +22,6 @@
 
 TestSuite(regions, .init = scratch_make, .fini = scratch_remove,
           .timeout = 300);
-
-/* Three threads in two processes: t0 and t2 in h0. */
-static const char mapping[] =
-    "digraph sums {\n"
-    "  t0 [kind=thread, number=0];\n"
-    "  t1 [kind=thread, number=1];\n"
-    "  t2 [kind=thread, number=2];\n"
-    "  total [kind=element, type=\"u64\", policy=discard];\n"
-    "  t0 -> total [use=sum];\n"
-    "  t1 -> total [use=sum];\n"
-    "  t2 -> total [use=sum];\n"
-    "}\n";
-
-static void map_make(bool collectors)
-{
-    free(command_run(0, 60, EVENTSPACE, "map", "generate", "--application",
-                     scratch_write("app.dot", mapping), "--processes=2",
-                     "--spread=cyclic", "--output", scratch_file("plain.dot"),
-                     NULL));
-    free(command_run(0, 60, EVENTSPACE, "map", "instrument",
-                     scratch_file("plain.dot"),
-                     collectors ? "--collectors=all" : "--collectors=none",
-                     "--output", scratch_file("map.dot"), NULL));
-}
 
 static char *app_run(const char *more, const char *rounds)
 {
@@ -149,7 +126,7 @@ Test(regions, last_as_long_as_the_program_measures)
     char *output;
     told t;
 
-    map_make(true);
+    sums_map_make(true);
     output = app_run(NULL, "300");
     told_run(&t, scratch_file("run"));
     check_sums(&t, output);
@@ -180,7 +157,7 @@ Test(regions, are_counted_and_archived_as_other_events)
     eventspace_events events;
     told t;
 
-    map_make(true);
+    sums_map_make(true);
     output = app_run("--archive", "300");
     told_run(&t, scratch_file("run"));
     check_status(eventspace_run_events(t.run, SIZE_MAX, &events), 0);
@@ -205,7 +182,7 @@ Test(regions, are_shown_when_counters_differ)
 {
     char *map, *output, *at;
 
-    map_make(true);
+    sums_map_make(true);
     map = command_run(0, 60, "cat", scratch_file("map.dot"), NULL);
     at = strstr(map, "subgraph cluster_h1 {");
     cr_assert_not_null(at);
@@ -236,7 +213,7 @@ Test(regions, are_gathered_with_their_names)
     char *output;
     told t;
 
-    map_make(true);
+    sums_map_make(true);
     output = app_run(NULL, "300");
     free(command_run(0, 60, EVENTSPACE, "scope", scratch_file("run"),
                      "--output", scratch_file("mirror"), NULL));
@@ -277,7 +254,7 @@ Test(regions, long_names_are_gathered)
     paths_map *map;
 
     memset(name, 'n', sizeof(name) - 1);
-    map_make(true);
+    sums_map_make(true);
     check_status(paths_map_read(&map, scratch_file("map.dot")), 0);
     cr_assert_eq(mkdir(scratch_file("fake"), 0700), 0);
     fake = fake_run_begin(scratch_file("fake"), map);
@@ -317,7 +294,7 @@ Test(regions, later_names_are_known_with_their_events)
     fake_run *fake;
     paths_map *map;
 
-    map_make(true);
+    sums_map_make(true);
     check_status(paths_map_read(&map, scratch_file("map.dot")), 0);
     cr_assert_eq(mkdir(scratch_file("fake"), 0700), 0);
     fake = fake_run_begin(scratch_file("fake"), map);
@@ -344,7 +321,7 @@ Test(regions, files_of_another_run_are_said_to_be)
 {
     char *said;
 
-    map_make(true);
+    sums_map_make(true);
     free(app_run(NULL, "5"));
     free(command_run(0, 60, "cp", "-r", scratch_file("run"),
                      scratch_file("other"), NULL));
@@ -370,7 +347,7 @@ Test(regions, cost_nothing_without_collectors)
     eventspace_run *run;
     size_t count;
 
-    map_make(false);
+    sums_map_make(false);
     output = command_run(0, 60, EVENTSPACE, "run", scratch_file("map.dot"),
                          "--output", scratch_file("run"), "--", APP, "20",
                          "unrecorded", NULL);
@@ -429,7 +406,7 @@ Test(regions, definitions_that_cannot_be_are_left_out)
     eventspace_run *run;
     uint32_t base;
 
-    map_make(true);
+    sums_map_make(true);
     free(app_run(NULL, "0"));
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     base = eventspace_run_ids(run);
@@ -481,7 +458,7 @@ Test(regions, definitions_may_be_many_and_in_any_order)
     fake_run *fake;
     uint32_t base;
 
-    map_make(true);
+    sums_map_make(true);
     check_status(paths_map_read(&map, scratch_file("map.dot")), 0);
     base = 6; /* behind the collectors */
     cr_assert_eq(mkdir(scratch_file("fake"), 0700), 0);
