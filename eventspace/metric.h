@@ -8,8 +8,9 @@
  * About each 10 ms, and when a thread ends, what it has added is one event of
  * 36 bytes: so much from then until now. The thread writes it itself, when it
  * adds something. So an addition costs as much as one to a variable, and a
- * comparison. Of a process that is killed, what was added since the last event
- * is not known.
+ * comparison. What was added since the last event of a thread is not known
+ * while it runs, nor if it is killed: a thread that has nothing to add for long
+ * may add 0. Views show totals up to 2^63 - 1.
  *
  * The view `metrics`, SQL and exports show them, and contracts may be of them:
  *

@@ -12,6 +12,7 @@ typedef struct counting {
     const contracts__making *m;
     uint32_t process;
     size_t quantity;
+    bool is_partial;   /* events of the process may be missing */
     int64_t *until_ns; /* by thread: when its last event ends; INT64_MIN: it has
                           none */
 } counting;
@@ -38,44 +39,75 @@ static void add(const counting *k, int64_t from_ns, int64_t to_ns, double count)
     }
 }
 
+/* It is not known what was counted then. */
+static void forget(const counting *k, int64_t from_ns, int64_t to_ns)
+{
+    const contracts_course *c = k->m->c;
+
+    for (size_t i = contracts__interval_of(c, from_ns);
+         i < c->intervals && c->from_ns + (int64_t)i * c->interval_ns < to_ns &&
+         from_ns < to_ns;
+         i++)
+        *at(k, i) = (double)NAN;
+}
+
+/* A thread's events follow each other without a gap, unless some were lost. */
 static void add_all(const counting *k, const scopes_series *series)
 {
     const scopes_snapshot *snapshot = k->m->snapshot;
 
     for (size_t i = 0; i < series->count; i++) {
         const eventspace_trace *event = scopes_event_at(series->events, i);
-        int64_t from_ns, to_ns;
+        int64_t from_ns, to_ns, *until_ns;
         if (event->thread >= snapshot->topology->thread_count)
             continue;
+        until_ns = &k->until_ns[event->thread];
         from_ns = scopes_clocks_ns(snapshot->clocks, k->process, event->start);
         to_ns = scopes_clocks_ns(snapshot->clocks, k->process, event->end);
+        if (*until_ns != INT64_MIN)
+            forget(k, *until_ns, from_ns);
+        else if (k->is_partial)
+            forget(k, k->m->c->from_ns, from_ns);
         add(k, from_ns, to_ns, (double)eventspace_trace_counted(event));
-        if (to_ns > k->until_ns[event->thread])
-            k->until_ns[event->thread] = to_ns;
+        if (to_ns > *until_ns)
+            *until_ns = to_ns;
     }
 }
 
-/* What a thread has counted since its last event is not known. */
-static void forget_unknown(const counting *k)
+/* Has the thread written all events that it will? Its last is there then. */
+static bool is_over(const counting *k, uint32_t thread)
 {
-    const contracts_course *c = k->m->c;
-    int64_t known_ns = INT64_MAX;
+    const scopes_snapshot *snapshot = k->m->snapshot;
+    const scopes_scheduling *known = snapshot->scheduling;
+    const eventspace_run_process *process =
+        eventspace_run_process_at(snapshot->run, k->process);
+
+    return (process->has_meta && process->meta.state == EVENTSPACE_FINISHED) ||
+           (known && thread < known->thread_count &&
+            known->threads[thread].has_ended);
+}
+
+/* What a thread has counted since its last event is not known. */
+static void forget_rest(const counting *k)
+{
+    bool has_lost = k->m->snapshot->event_table->ledgers[k->process].lost > 0;
 
     for (uint32_t i = 0; i < k->m->snapshot->topology->thread_count; i++)
-        if (k->until_ns[i] != INT64_MIN && k->until_ns[i] < known_ns)
-            known_ns = k->until_ns[i];
-    for (size_t i = contracts__interval_of(c, known_ns); i < c->intervals; i++)
-        *at(k, i) = (double)NAN;
+        if (k->until_ns[i] != INT64_MIN && (has_lost || !is_over(k, i)))
+            forget(k, k->until_ns[i], INT64_MAX);
 }
 
 static int count_series(const contracts__making *m, size_t quantity,
                         const scopes_series *series)
 {
-    uint32_t threads = m->snapshot->topology->thread_count;
-    counting k = {m, series->process, quantity, NULL};
+    const scopes_snapshot *snapshot = m->snapshot;
+    uint32_t threads = snapshot->topology->thread_count;
+    counting k = {m, series->process, quantity, false, NULL};
 
     if (k.process >= m->c->processes)
         return 0;
+    k.is_partial = snapshot->options.from_ns != INT64_MIN ||
+                   snapshot->event_table->ledgers[k.process].lost > 0;
     k.until_ns = malloc((threads + 1u) * sizeof(*k.until_ns));
     if (!k.until_ns)
         return pastset_no_memory("for what a program counts");
@@ -84,7 +116,7 @@ static int count_series(const contracts__making *m, size_t quantity,
     for (size_t i = 0; i < m->c->intervals; i++)
         *at(&k, i) = 0;
     add_all(&k, series);
-    forget_unknown(&k);
+    forget_rest(&k);
     free(k.until_ns);
     return 0;
 }

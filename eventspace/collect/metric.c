@@ -55,21 +55,20 @@ static void all_are_due(void)
     pthread_mutex_unlock(&metrics.lock);
 }
 
+/* Even of nothing: readers know then that it was nothing. */
 void eventspace__metric_write(eventspace_metric *metric)
 {
     own_metric *m = (own_metric *)metric;
     uint64_t more = metric->total - m->written, now = eventspace_ticks();
 
     __atomic_store_n(&metric->is_due, false, __ATOMIC_RELAXED);
-    if (more)
-        eventspace__program_event(
-            &m->name,
-            &(eventspace_trace){.start = m->since,
-                                .end = now,
-                                .thread = m->thread,
-                                .sequence = (uint32_t)(more >> 32),
-                                .bytes = (uint32_t)more,
-                                .operation = EVENTSPACE_TRACE_METRIC});
+    eventspace__program_event(
+        &m->name, &(eventspace_trace){.start = m->since,
+                                      .end = now,
+                                      .thread = m->thread,
+                                      .sequence = (uint32_t)(more >> 32),
+                                      .bytes = (uint32_t)more,
+                                      .operation = EVENTSPACE_TRACE_METRIC});
     m->since = now;
     m->written = metric->total;
 }

@@ -160,11 +160,12 @@ static void operate(fake_run *fake, uint32_t thread, uint32_t sequence,
 }
 
 /* As much in an interval as of an event's time, but for the time in which it is
- * not known what the thread has counted. */
-Test(course, has_what_programs_count)
+ * not known what the thread has counted: where an event is missing, and after
+ * the last one of a process that was killed. */
+static void check_counted(bool is_killed)
 {
     static const char *const names[] = {"cells", "rows", "nothing"};
-    static const double cells[] = {50, 150, 200};
+    static const double cells[] = {50, 150, 200, 100};
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     fake_run *fake;
     paths_map *map;
@@ -182,6 +183,9 @@ Test(course, has_what_programs_count)
     count(fake, 0, IDS, 50, 150, 100);
     count(fake, 0, IDS, 150, 350, 400);
     count(fake, 0, IDS + 2, 0, 200, UINT64_C(2) << 32);
+    count(fake, 0, IDS + 2, 250, 450, 20);
+    if (is_killed)
+        fake_run_ended(fake, 0, EVENTSPACE_KILLED, "");
     check_status(fake_run_end(fake), 0);
     paths_map_destroy(map);
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
@@ -191,15 +195,34 @@ Test(course, has_what_programs_count)
     for (size_t i = 0; i < 10; i++) {
         const double *q =
             contracts_course_at(course, 0, i) + CONTRACTS_QUANTITIES;
-        if (i < 3)
-            cr_expect_float_eq(q[0], cells[i], 1e-6, "%zu: %g", i, q[0]);
+        if (!is_killed || i < 3)
+            cr_expect_float_eq(q[0], i < 4 ? cells[i] : 0, 1e-6, "%zu: %g", i,
+                               q[0]);
         else
             cr_expect(isnan(q[0]), "%zu: %g", i, q[0]);
         if (i < 2)
             cr_expect_float_eq(q[1], 4294967296.0, 1e-3, "%zu: %g", i, q[1]);
+        else if (i == 2 || (is_killed && i >= 4))
+            cr_expect(isnan(q[1]), "%zu: %g", i, q[1]);
+        else
+            cr_expect_float_eq(q[1],
+                               i == 3   ? 10
+                               : i == 4 ? 5
+                                        : 0,
+                               1e-6, "%zu: %g", i, q[1]);
         cr_expect(isnan(q[2]));
         q = contracts_course_at(course, 1, i) + CONTRACTS_QUANTITIES;
         cr_expect(isnan(q[0]) && isnan(q[1]) && isnan(q[2]));
         cr_expect_eq(contracts_course_at(course, 1, i)[CONTRACTS_THREADS], 1);
     }
+}
+
+Test(course, has_what_programs_count)
+{
+    check_counted(false);
+}
+
+Test(course, knows_nothing_after_the_last_event_before_a_kill)
+{
+    check_counted(true);
 }

@@ -295,10 +295,14 @@ static bool is_ripe(const watcher *w, size_t interval)
     if (c->intervals - interval > PATIENCE)
         return true;
     for (uint32_t p = 0; p < c->processes; p++) {
-        bool was =
-            interval == 0 || !isnan(contracts_course_at(c, p, interval - 1)[0]);
-        if (was && isnan(contracts_course_at(c, p, interval)[0]))
+        const double *now = contracts_course_at(c, p, interval);
+        const double *before =
+            interval > 0 ? contracts_course_at(c, p, interval - 1) : NULL;
+        if (isnan(now[0]) && (!before || !isnan(before[0])))
             return false;
+        for (size_t k = CONTRACTS_QUANTITIES; k < c->width; k++)
+            if (isnan(now[k]) && before && !isnan(before[k]))
+                return false;
     }
     return true;
 }

@@ -9,6 +9,10 @@
 #include "viewer/cli/command.h"
 #include "viewer/tables/facts.h"
 
+/* A thread of which there is no event in what is looked at is taken to count
+ * nothing: so long one may have nothing to add. */
+#define SELDOM_NS 10000000000
+
 static int names_find(cli_measured *m)
 {
     const paths_map *map = m->snapshot->topology->map;
@@ -97,12 +101,16 @@ int cli_measured_look(cli_measured *m, eventspace_run *run,
                       int64_t margin_ns)
 {
     scopes_snapshot_options part = SCOPES_SNAPSHOT_ALL;
+    size_t programs;
     int err = eventspace_run_refresh(run);
 
     contracts_course_destroy(m->course);
     scopes_snapshot_destroy(m->snapshot);
     m->course = NULL;
     m->snapshot = NULL;
+    (void)contracts_metrics_programs(contract->metrics, &programs);
+    if (programs && margin_ns < SELDOM_NS)
+        margin_ns = SELDOM_NS;
     if (next_ns != INT64_MIN)
         part.from_ns = next_ns - margin_ns;
     if (!err)
