@@ -26,9 +26,12 @@
 
 #define COURSES 8
 /* By where its data lies in caches, a process of cg takes up to 4 % more or
- * less than another. */
-#define KERNEL_COURSES 24
-#define MOST_BLOCKS (KERNEL_COURSES * 250) /* of all courses */
+ * less than another, so there are many courses. */
+#define KERNEL_COURSES 40
+#define KERNEL_BLOCKS 40
+#define MOST_BLOCKS (COURSES * 250) /* of all courses */
+
+_Static_assert(KERNEL_COURSES *KERNEL_BLOCKS <= MOST_BLOCKS, "they fit");
 
 #ifndef RECORD_OPENMPI_BENCH
 #define RECORD_OPENMPI_BENCH NULL
@@ -224,10 +227,11 @@ static void communication_measure(const library *l, const char *operation,
 
 static void kernel_measure(const library *l, const char *kernel)
 {
-    char name[64];
+    char name[64], operation[64];
 
+    snprintf(operation, sizeof(operation), "%s %d", kernel, KERNEL_BLOCKS);
     if (name_wanted(name, sizeof(name), "kernel.", kernel, l) &&
-        courses(l, l->kernels, kernel, 2, 1u << PLAIN | 1u << RECORDED,
+        courses(l, l->kernels, operation, 2, 1u << PLAIN | 1u << RECORDED,
                 KERNEL_COURSES))
         beside_print(name, RECORDED, PLAIN, 1e3, "us", "as it is");
 }
