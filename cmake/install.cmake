@@ -19,6 +19,7 @@ set(installed_headers
   eventspace/eventspace.h
   eventspace/metric.h
   eventspace/regions.h
+  eventspace/tunable.h
   eventspace/instrument.h)
 foreach(header IN LISTS installed_headers)
   get_filename_component(folder ${header} DIRECTORY)

@@ -15,6 +15,7 @@
 #include "eventspace/run/meta.h"
 #include "eventspace/register_collectors.h"
 #include "eventspace/collect/ticks.h"
+#include "eventspace/collect/tunable_internal.h"
 #include "eventspace/collect/ticks_internal.h"
 #include "paths/engine/process.h"
 
@@ -152,6 +153,7 @@ static uint64_t stamp(void)
 
 static void thread_ends(uint32_t thread, uint32_t operations)
 {
+    eventspace__tunables_thread_ends();
     eventspace__metrics_thread_ends();
     eventspace__regions_thread_ends();
     eventspace__scheduling_ends(thread, operations);
@@ -208,6 +210,7 @@ static int start(eventspace *es, const char *directory, const char *name,
         err = eventspace__regions_open(es->process, es->map);
     if (!err)
         eventspace__scheduling_open(es->process);
+    eventspace__tunables_open(es->process);
 done:
     explicit_bzero(key, sizeof(key));
     free(map_file);
@@ -291,6 +294,7 @@ static void release(eventspace *es, int status)
     eventspace__drain_close();
     meta_end(es, status);
     eventspace__regions_close();
+    eventspace__tunables_open(NULL);
     paths_process_stop(es->process);
     paths_map_destroy(es->map);
     free(es->meta_file);

@@ -16,6 +16,9 @@
 #ifndef PASTSET_ELEMENT_H
 #define PASTSET_ELEMENT_H
 
+#include <stdatomic.h>
+#include <stdint.h>
+
 #include "pastset/space.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
@@ -128,6 +131,15 @@ uint64_t pastset_element_remark(const pastset_element *element);
 int pastset_element_tell_saved(pastset_element *element, uint64_t index);
 /* What was told last; 0 when nothing was. */
 uint64_t pastset_element_saved(const pastset_element *element);
+
+/* --- what is told from another process --- */
+
+/* Leaves a number for whoever has the element: 0 at first. It means what they
+ * agree on. Also for elements of a space that was opened.
+ * Errors: PASTSET_EIO (the file cannot be written). */
+int pastset_element_tell(pastset_element *element, uint64_t number);
+/* Where it is, for as long as the space is open. */
+const _Atomic uint64_t *pastset_element_told(const pastset_element *element);
 
 /* Reading copies a tuple into `tuple`, which has room for `*bytes` bytes, and
  * sets `*bytes` to its length. None of the reads consumes.

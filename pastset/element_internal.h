@@ -98,10 +98,10 @@ typedef struct element_header {
                                   change took from the middle; 0: none */
     _Alignas(64) element_ledger ledgers[2];
 
-    /* The readers' line. `saved` is written by another process, which has
-     * mapped the file as well. */
+    /* The readers' line. `saved` and `told` are written by another process,
+     * which has mapped the file as well. */
     _Alignas(64) _Atomic uint64_t reads;
-    _Atomic uint64_t saved;
+    _Atomic uint64_t saved, told;
 } element_header;
 
 typedef struct slot_header {
@@ -130,7 +130,7 @@ struct pastset_element {
     uint32_t stride_bytes, slot_header_bytes;
     pastset_policy policy;
     bool single_writer, prefault, read_only;
-    void *saved_page; /* opened, and told what is saved: see saved.c */
+    void *saved_page; /* opened, and written to: see saved.c */
     bool deleted;     /* guarded by lock */
     pastset_space *space;
     pastset_type type;

@@ -6,7 +6,11 @@ es_test(contracts/course_test SOURCES measure/planted_ranks.c scopes/fake_run.c
                                       support/scratch.c
         LINKS eventspace::contracts)
 es_test(contracts/checker_test LINKS eventspace::contracts m)
+es_test_app(contracts/tunable_app)
 if(suites)
+  add_test(NAME contracts/tune
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/tune_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   add_test(NAME contracts/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)

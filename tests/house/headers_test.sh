@@ -32,9 +32,10 @@ for header in $headers; do
 done
 
 # Programs fill these in, or are given them to read: options, arguments, what a
-# wrapper type is, and the operation that it sees. To a metric they add.
-known='eventspace_instrument_options eventspace_metric eventspace_options paths_arguments
-paths_generate_options paths_operation paths_wrapper_context
+# wrapper type is, and the operation that it sees. To a metric they add,
+# and of a tunable they load.
+known='eventspace_instrument_options eventspace_metric eventspace_options
+eventspace_tunable paths_arguments paths_generate_options paths_operation paths_wrapper_context
 paths_wrapper_type pastset_field pastset_pattern pastset_type'
 opaque() {
     for header in $headers; do

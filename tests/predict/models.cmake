@@ -11,6 +11,8 @@ es_test(predict/forecast_test SOURCES predict/made_series.c
         LINKS eventspace::predict m)
 es_test(predict/outlook_test SOURCES predict/made_series.c
         LINKS eventspace::predict m)
+es_test(predict/hindcast_test SOURCES predict/made_series.c
+        LINKS eventspace::predict m)
 es_test(predict/table1_test SOURCES predict/table1.c
         LINKS eventspace::predict m)
 # What docs/figures/make.mjs draws.

@@ -193,6 +193,10 @@ with "what it comes from" 0 '^availability of n0  *share  *4[0-9.]*  *[0-9][0-9]
 with "a link" 0 '^bandwidth of n1-n0  *B/s .* 4[0-9.]*mbit ' -- "$cg"
 with "for who is careful" 0 '; count on [0-9]' -- "$cg" --risk=0.95
 with "modes" 0 ' [1-6] modes* ' -- "$cg" --outlook=modes
+with "runs before" 0 '^[0-9][0-9]* runs would have ended before, [0-9.]* s apart; the next one by: [a-z]' -- \
+    "$cg" --outlook=runs
+expect "too few runs before" 0 'room for [0-9]* such runs .* where it takes 20; forecast is taken' -- \
+    "$cg" --outlook=runs --with "$folder/half" --at '2025-12-31 23:05:00'
 with "histories alone" 0 '^history ' -- "$cg" --table=histories
 with "for programs" 0 '^series,unit,piece_s,pieces,value,range,method,added_s' -- \
     "$cg" --table=histories -f csv

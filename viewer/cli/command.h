@@ -43,6 +43,7 @@ int cli_report(int argc, char **argv);
 int cli_advise(int argc, char **argv);
 int cli_serve(int argc, char **argv);
 int cli_top(int argc, char **argv);
+int cli_tune(int argc, char **argv);
 int cli_clock(int argc, char **argv);
 int cli_diff(int argc, char **argv);
 int cli_archive(int argc, char **argv);

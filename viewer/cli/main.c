@@ -23,6 +23,7 @@ static const command commands[] = {
      cli_whatif},
     {"export", "write a run in the formats of other tools", cli_export},
     {"top", "watch a run while it goes on", cli_top},
+    {"tune", "change numbers of a program while it runs", cli_tune},
     {"clock", "align the clocks of processes, and show how accurately",
      cli_clock},
     {"archive", "save the events of a run while it goes on", cli_archive},

@@ -52,7 +52,7 @@ static const struct argp_option choose_options[] = {
      "Write the best placement to a file for 'eventspace map generate "
      "--placement'; requires --map",
      0},
-    CLI_OUTLOOK_OPTIONS,
+    CLI_OUTLOOK_OPTIONS("forecast|modes", ""),
     CLI_FORMAT_OPTION,
     {"seconds", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "time-limit", 0},
     {"most", EVENTSPACE_RENAMED, "COUNT", OPTION_HIDDEN, "max-placements", 0},
@@ -186,7 +186,7 @@ static void check_arguments(const choose_arguments *a, struct argp_state *state)
         argp_error(state, "--split needs --map");
     if (a->split > SPLIT_MEAN && a->outlook.path_count == 0)
         argp_error(state, "--split=careful and --split=bold need --with");
-    cli_outlook_check(&a->outlook, state);
+    cli_outlook_check(&a->outlook, false, state);
 }
 
 static error_t parse_number(int key, char *text, struct argp_state *state)

@@ -319,7 +319,7 @@ static error_t parse_model(int key, char *text, struct argp_state *state)
     case CLI_KEY_OUTLOOK:
         return cli_outlook_parse(&a->outlook, key, text, state);
     case ARGP_KEY_END:
-        cli_outlook_check(&a->outlook, state);
+        cli_outlook_check(&a->outlook, false, state);
         if (a->is_profile &&
             (a->definition_count || a->outlook.path_count || a->has_format ||
              strcmp(a->of, "time") != 0 || a->by != PREDICT_BY_MEAN))

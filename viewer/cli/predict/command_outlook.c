@@ -77,7 +77,8 @@ static void path_take(cli_outlook_options *o, const char *path,
 error_t cli_outlook_parse(cli_outlook_options *o, int key, char *text,
                           struct argp_state *state)
 {
-    static const char *const hows[] = {"forecast", "modes"};
+    static const char *const hows[] = {"forecast", "modes", "runs"};
+    int how;
 
     switch (key) {
     case CLI_KEY_WITH:
@@ -93,11 +94,11 @@ error_t cli_outlook_parse(cli_outlook_options *o, int key, char *text,
         return 0;
     case CLI_KEY_OUTLOOK:
         o->has_how = true;
-        o->how =
-            cli_choice(text, CLI_LIST(hows),
-                       "--outlook=%s is not one of forecast, modes", state) == 0
-                ? PREDICT_BY_FORECAST
-                : PREDICT_BY_MODES;
+        how = (int)cli_choice(
+            text, CLI_LIST(hows),
+            "--outlook=%s is not one of forecast, modes, runs", state);
+        o->how = how == 1 ? PREDICT_BY_MODES : PREDICT_BY_FORECAST;
+        o->by_runs = how == 2;
         return 0;
     case CLI_KEY_RISK:
         o->has_risk = true;
@@ -108,8 +109,12 @@ error_t cli_outlook_parse(cli_outlook_options *o, int key, char *text,
     }
 }
 
-void cli_outlook_check(const cli_outlook_options *o, struct argp_state *state)
+void cli_outlook_check(const cli_outlook_options *o, bool has_runs,
+                       struct argp_state *state)
 {
+    if (o->by_runs && !has_runs)
+        argp_error(state, "--outlook=runs is for 'eventspace predict': choose "
+                          "forecast or modes");
     if (o->path_count == 0 && (o->has_at || o->has_how || o->has_risk))
         argp_error(state,
                    "%s needs --with=HISTORIES, which 'eventspace watch' writes",

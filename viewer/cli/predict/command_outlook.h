@@ -19,7 +19,8 @@ typedef struct cli_outlook_options {
     size_t path_count;
     int64_t at_ms; /* when the run begins; CLI_OUTLOOK_NOW */
     predict_outlook_how how;
-    double risk; /* as in predict_at_risk */
+    bool by_runs; /* the time is a hindcast's (hindcast.h) */
+    double risk;  /* as in predict_at_risk */
     bool has_at, has_how, has_risk;
 } cli_outlook_options;
 
@@ -30,7 +31,9 @@ enum {
     CLI_KEY_RISK,
 };
 
-#define CLI_OUTLOOK_OPTIONS                                                    \
+/* `hows`: of --outlook; `more` is said of those that only some commands have.
+ */
+#define CLI_OUTLOOK_OPTIONS(hows, more)                                        \
     {"with",                                                                   \
      CLI_KEY_WITH,                                                             \
      "HISTORIES",                                                              \
@@ -48,10 +51,11 @@ enum {
          0},                                                                   \
         {"outlook",                                                            \
          CLI_KEY_OUTLOOK,                                                      \
-         "forecast|modes",                                                     \
+         hows,                                                                 \
          0,                                                                    \
          "Take the forecast of what comes next, for as long as the run takes " \
-         "(default), or the modes of what was last, for as long, averaged",    \
+         "(default), or the modes of what was last, for as long, "             \
+         "averaged" more,                                                      \
          0},                                                                   \
     {                                                                          \
         "risk", CLI_KEY_RISK, "mean|upper|SHARE", 0,                           \
@@ -64,8 +68,9 @@ enum {
 /* One of these, or ARGP_ERR_UNKNOWN. */
 error_t cli_outlook_parse(cli_outlook_options *options, int key, char *text,
                           struct argp_state *state);
-/* At the end: the others need --with. */
-void cli_outlook_check(const cli_outlook_options *options,
+/* At the end: the others need --with. `has_runs`: the command has
+ * --outlook=runs. */
+void cli_outlook_check(const cli_outlook_options *options, bool has_runs,
                        struct argp_state *state);
 void cli_outlook_options_clear(cli_outlook_options *options);
 

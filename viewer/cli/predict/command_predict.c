@@ -46,7 +46,9 @@ static const struct argp_option predict_options[] = {
      "bounded:TIME. 'eventspace load --detect-law' measures it",
      0},
     CLI_PROFILED_LINK_OPTION(KEY_PROFILED_LINK),
-    CLI_OUTLOOK_OPTIONS,
+    CLI_OUTLOOK_OPTIONS("forecast|modes|runs",
+                        ", or the forecast of the time itself, by how long "
+                        "runs would have taken before"),
     {"on", KEY_ON, "NODE=MACHINE", 0,
      "The node will run on the machine of that name in the histories (default: "
      "the one of its own name; '*': all nodes). Can be given several times",
@@ -166,6 +168,8 @@ static const scopes_column time_columns[] = {
     {"range_s", "+- s", SCOPES_REAL},
     {"risk_s", "to count on s", SCOPES_REAL},
     {"at", "at (UTC)", SCOPES_TEXT},
+    {"runs", "runs before", SCOPES_COUNT}, /* 0: not by them */
+    {"method", "by", SCOPES_TEXT},
 };
 
 static int print_json_with(const cli_predict_with *w)
@@ -180,6 +184,8 @@ static int print_json_with(const cli_predict_with *w)
     scopes_table_real(time, predict_at_risk(w->time, w->options->risk));
     scopes_table_copy(time,
                       cli_date_text(date, sizeof(date), w->outlook.at_ms));
+    scopes_table_integer(time, (int64_t)w->hindcast.runs);
+    scopes_table_copy(time, w->hindcast.runs ? w->hindcast.method : "");
     fputs(",\n\"time\": {", stdout);
     err = viewer_table_print_members(time, 0, stdout);
     fputs("},\n\"histories\": ", stdout);
@@ -235,8 +241,15 @@ static void print_time(const cli_predict_with *w)
     printf("\ntime: %.4g s +- %.3g s", w->time.mean, w->time.range);
     if (w->options->risk > 0)
         printf("; count on %.4g s", predict_at_risk(w->time, w->options->risk));
-    printf(", by what was measured before %s\n\n",
+    printf(", by what was measured before %s\n",
            cli_date_text(date, sizeof(date), w->outlook.at_ms));
+    if (w->hindcast.runs)
+        printf(
+            "%zu runs would have ended before, %.4g s apart; the next one by: "
+            "%s\n",
+            w->hindcast.runs, (double)w->hindcast.apart_ms / 1000,
+            w->hindcast.method);
+    putchar('\n');
 }
 
 static int print_tables(const predict_answers *answers,
@@ -388,7 +401,7 @@ static error_t parse_predict(int key, char *text, struct argp_state *state)
         cli_add_condition(&a->placed, text, state);
         return 0;
     case ARGP_KEY_END:
-        cli_outlook_check(&a->outlook, state);
+        cli_outlook_check(&a->outlook, true, state);
         if (!a->outlook.path_count &&
             (a->placed.count || a->table == HISTORIES))
             argp_error(state, "--on and --table=histories need --with");

@@ -2,6 +2,7 @@
 #include "viewer/cli/predict/command_predict_with.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -133,6 +134,31 @@ static int time_at_means(double *seconds, void *context)
                             time_at, w);
 }
 
+/* How long it would have taken before says how long it will take; where too
+ * little was measured for that, what each machine will give does. */
+static int hindcast(cli_predict_with *w)
+{
+    const cli_outlook *o = &w->outlook;
+    predict_readings *series = calloc(o->count + 1, sizeof(*series));
+    int err;
+
+    if (!series)
+        return pastset_no_memory("to predict");
+    for (size_t i = 0; i < o->count; i++)
+        series[i] = o->given[i].readings;
+    err = predict_hindcast_make(&w->hindcast, series, o->varied, o->count,
+                                o->at_ms, o->lasts_ms, time_at, w);
+    free(series);
+    if (!err)
+        w->time = w->hindcast.time_s;
+    if (err != PASTSET_ENOENT)
+        return err;
+    w->hindcast.runs = 0;
+    fprintf(stderr, "eventspace: --outlook=runs: %s; forecast is taken\n",
+            pastset_error());
+    return 0;
+}
+
 /* Bounds are no distribution: what is between them comes on top. */
 static void bounds_add(cli_predict_with *w)
 {
@@ -152,6 +178,8 @@ int cli_predict_with_time(cli_predict_with *w, predict_answers *answers)
     if (!err)
         err = predict_vary(&w->time, w->outlook.varied, w->outlook.count,
                            time_at, w);
+    if (!err && w->options->by_runs)
+        err = hindcast(w);
     if (!err)
         err = time_at_means(&seconds, w);
     if (!err)

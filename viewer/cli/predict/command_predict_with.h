@@ -10,6 +10,7 @@
 #define VIEWER_COMMAND_PREDICT_WITH_H
 
 #include "predict/models/predict.h"
+#include "predict/stochastic/hindcast.h"
 #include "viewer/cli/predict/command_outlook.h"
 #include "viewer/cli/predict/predict_arguments.h"
 
@@ -24,6 +25,7 @@ typedef struct cli_predict_with {
     cli_outlook outlook;
     predict_answers *answers; /* of the last time */
     predict_stochastic time;
+    predict_hindcast hindcast; /* `runs` 0: the time is not by one */
     /* Sets what was given on the command line, which goes before histories. */
     int (*set_more)(predict_scenario *scenario, void *context);
     void *context;
