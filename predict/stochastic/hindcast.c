@@ -4,10 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pastset/status.h"
 
-#define SLOTS_MAX 4096  /* each is a time to work out */
+#define SLOTS_MAX 4096 /* each is a time to work out */
+#define SAME_SHARE 0.03
 #define SLOTS_OF_RUN 64 /* more of them make its time no better known */
 #define SPACINGS 20     /* of the last readings: how far apart they are */
 #define LATE_SLOTS 2    /* as late a reading may be, to stand for a slot */
@@ -118,12 +120,51 @@ static bool values_in(double *values, const slots *s, size_t slot,
     return true;
 }
 
+/* Times that are known already, as most slots are like others: values that
+ * differ by less than SAME_SHARE give one time. */
+typedef struct known_times {
+    int32_t *keys; /* `count` for each */
+    double *seconds;
+    size_t known;
+} known_times;
+
+static void key_of(int32_t *key, const double *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        key[i] = values[i] > 0
+                     ? (int32_t)floor(log(values[i]) / log1p(SAME_SHARE))
+                     : INT32_MIN;
+}
+
+static int time_of(double *seconds, known_times *k, const double *values,
+                   size_t count, predict_time *time, void *context)
+{
+    int32_t *own = &k->keys[k->known * count]; /* there is room for one more */
+    int err;
+
+    key_of(own, values, count);
+    for (size_t i = 0; i < k->known; i++)
+        if (memcmp(&k->keys[i * count], own, count * sizeof(*own)) == 0) {
+            *seconds = k->seconds[i];
+            return 0;
+        }
+    err = time(seconds, values, context);
+    if (!err)
+        k->seconds[k->known++] = *seconds;
+    return err;
+}
+
 static int slots_fill(slots *s, const predict_readings *series,
                       const predict_varied *varied, size_t count,
                       predict_time *time, void *context)
 {
     double *values = calloc(count, sizeof(*values)), seconds;
-    int err = values ? 0 : pastset_no_memory("for a hindcast");
+    known_times known = {
+        .keys = calloc((s->count + 1) * count, sizeof(*known.keys)),
+        .seconds = calloc(s->count + 1, sizeof(*known.seconds))};
+    int err = values && known.keys && known.seconds
+                  ? 0
+                  : pastset_no_memory("for a hindcast");
 
     for (size_t i = 0; i < s->count && !err; i++) {
         bool is_known = values_in(values, s, i, series, varied, count);
@@ -131,10 +172,12 @@ static int slots_fill(slots *s, const predict_readings *series,
         s->gaps[i + 1] = s->gaps[i] + !is_known;
         if (!is_known)
             continue;
-        err = time(&seconds, values, context);
+        err = time_of(&seconds, &known, values, count, time, context);
         if (!err && seconds > 0)
             s->done[i + 1] += (double)s->step_ms / 1000 / seconds;
     }
+    free(known.keys);
+    free(known.seconds);
     free(values);
     return err;
 }
@@ -232,7 +275,7 @@ static int runs_forecast(predict_hindcast *out, const double *seconds,
 
 /* As far apart as they take on average, or what is known of one would often be
  * known of the next. */
-static int forecast(predict_hindcast *out, const slots *s, int64_t lasts_ms)
+static int forecast(predict_hindcast *out, const slots *s)
 {
     double *seconds = malloc(RUNS_MAX * sizeof(*seconds));
     size_t count;
@@ -240,12 +283,11 @@ static int forecast(predict_hindcast *out, const slots *s, int64_t lasts_ms)
 
     if (!seconds)
         return pastset_no_memory("for a hindcast");
-    out->apart_ms = lasts_ms > s->step_ms ? lasts_ms : s->step_ms;
+    count = runs_find(seconds, s, s->step_ms);
+    out->apart_ms = apart_of(seconds, count);
+    if (out->apart_ms < s->step_ms)
+        out->apart_ms = s->step_ms;
     count = runs_find(seconds, s, out->apart_ms);
-    if (apart_of(seconds, count) > out->apart_ms) {
-        out->apart_ms = apart_of(seconds, count);
-        count = runs_find(seconds, s, out->apart_ms);
-    }
     if (count < PREDICT_HINDCAST_MIN)
         err = pastset_fail(PASTSET_ENOENT,
                            "what was measured has room for %zu such runs one "
@@ -276,7 +318,7 @@ int predict_hindcast_make(predict_hindcast *out, const predict_readings *series,
     if (!err)
         err = slots_fill(&s, series, varied, count, time, context);
     if (!err)
-        err = forecast(out, &s, lasts_ms);
+        err = forecast(out, &s);
     free(s.done);
     free(s.gaps);
     return err;
