@@ -68,7 +68,7 @@ set(pages eventspace eventspace-map eventspace-run eventspace-mpi eventspace-inf
           eventspace-advise eventspace-view eventspace-sql eventspace-export
           eventspace-diff eventspace-whatif eventspace-serve
           eventspace-report eventspace-key
-          eventspace-top eventspace-clock eventspace-archive eventspace-scope
+          eventspace-top eventspace-tune eventspace-clock eventspace-archive eventspace-scope
           eventspace-import eventspace-merge eventspace-pack eventspace-unpack
           eventspace-profile eventspace-netbench eventspace-predict
           eventspace-model eventspace-forecast eventspace-watch
