@@ -14,9 +14,10 @@
  * and tells the others.
  *
  * A thread that sees a new number leaves a mark in its trace, "batch = 64"
- * (regions.h), where the map has collectors.
+ * (regions.h), where the map has collectors. Each number is a name of the
+ * process then, of 65,536; after a thousand, marks say "batch is changed".
  *
- * Names: up to 100 bytes.
+ * Names: up to 100 bytes, without =.
  *
  * Threads:   those of the map, each with a handle of its own.
  * Ownership: a handle is there until its thread ends.

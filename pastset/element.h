@@ -135,8 +135,8 @@ uint64_t pastset_element_saved(const pastset_element *element);
 /* --- what is told from another process --- */
 
 /* Leaves a number for whoever has the element: 0 at first. It means what they
- * agree on. Also for elements of a space that was opened.
- * Errors: PASTSET_EIO (the file cannot be written). */
+ * agree on. Also for elements of a space that was opened. Threads: one at a
+ * time. Errors: PASTSET_EIO (the file cannot be written). */
 int pastset_element_tell(pastset_element *element, uint64_t number);
 /* Where it is, for as long as the space is open. */
 const _Atomic uint64_t *pastset_element_told(const pastset_element *element);

@@ -13,12 +13,15 @@
 #include "pastset/element.h"
 #include "pastset/status.h"
 
+#define MARKS_MAX 1000 /* of a thread, that say its value */
+
 typedef struct own_tunable {
     eventspace_tunable shown; /* first: it is what the program has */
     struct own_tunable *next; /* of the same thread */
     paths_thread *self;
     pastset_element *element;
     eventspace_tunable_bounds bounds;
+    uint32_t marks; /* that it has left */
     char name[];
 } own_tunable;
 
@@ -31,15 +34,18 @@ static struct {
 
 /* --- opening --- */
 
-static int check(const char *name, const eventspace_tunable_bounds *b)
+static int check(const paths_thread *self, const char *name,
+                 const eventspace_tunable_bounds *b)
 {
-    if (paths_executor() == 0 || !tunables.process)
+    if (!self || paths_executor() == 0 || !tunables.process)
         return pastset_fail(PASTSET_EINVAL,
                             "tunables are of threads of the map, and this is "
                             "none of them");
-    if (!name || !*name || strlen(name) > EVENTSPACE_TUNABLE_NAME)
+    if (!name || !*name || strlen(name) > EVENTSPACE_TUNABLE_NAME ||
+        strchr(name, '='))
         return pastset_fail(PASTSET_EINVAL,
-                            "a tunable needs a name of 1 to %d bytes",
+                            "a tunable needs a name of 1 to %d bytes, without "
+                            "=",
                             EVENTSPACE_TUNABLE_NAME);
     if (!isfinite(b->initial) || !eventspace_tunable_may_be(b, b->initial))
         return pastset_fail(PASTSET_EINVAL,
@@ -127,7 +133,7 @@ int eventspace_tunable_open(eventspace_tunable **out, paths_thread *self,
     eventspace_tunable_bounds bounds = {initial, least, most};
     pastset_element *element;
     own_tunable *t;
-    int err = check(name, &bounds);
+    int err = check(self, name, &bounds);
 
     *out = NULL;
     if (!err)
@@ -155,11 +161,24 @@ int eventspace_tunable_set(eventspace_tunable *tunable, double value)
     return pastset_element_tell(t->element, eventspace_tunable_bits(value));
 }
 
+/* The names of a process are for all that it names: of a number that changes
+ * again and again, later marks do not say what it is. */
+static void mark(own_tunable *t, double value)
+{
+    char text[EVENTSPACE_TUNABLE_NAME + 40];
+
+    if (t->marks < MARKS_MAX)
+        snprintf(text, sizeof(text), "%s = %.10g", t->name, value);
+    else
+        snprintf(text, sizeof(text), "%s is changed", t->name);
+    t->marks += t->marks < MARKS_MAX;
+    (void)eventspace_mark(t->self, text); /* no names left: without one */
+}
+
 /* What it cannot be stays as it is: anybody may write to the file. */
 void eventspace__tunable_look(eventspace_tunable *tunable)
 {
     own_tunable *t = (own_tunable *)tunable;
-    char mark[EVENTSPACE_TUNABLE_NAME + 40];
     double value;
 
     tunable->seen = __atomic_load_n(tunable->told, __ATOMIC_ACQUIRE);
@@ -167,8 +186,7 @@ void eventspace__tunable_look(eventspace_tunable *tunable)
     if (!eventspace_tunable_may_be(&t->bounds, value))
         return;
     tunable->value = value;
-    snprintf(mark, sizeof(mark), "%s = %.10g", t->name, value);
-    (void)eventspace_mark(t->self, mark); /* no names left: without one */
+    mark(t, value);
 }
 
 /* --- life --- */

@@ -1,7 +1,7 @@
 /* tunables.h - the tunables of a process (tunable.h) as others see them, in its
  * space.
  *
- * A tunable is an element, "tunable NAME", with one tuple: what it is at first,
+ * A tunable is an element, "~tunable NAME", with one tuple: what it is at first,
  * and the least and the most that it may be. What it is now is the number that
  * the element is told (pastset/element.h), as the bits of a double.
  *
@@ -16,7 +16,8 @@
 #include "pastset/element.h"
 #include "pastset/space.h"
 
-#define EVENTSPACE_TUNABLE_PREFIX "tunable "
+/* As all that the runtime makes (paths/map/map.h). */
+#define EVENTSPACE_TUNABLE_PREFIX "~tunable "
 #define EVENTSPACE_TUNABLE_TYPE "f64[3]"
 #define EVENTSPACE_TUNABLE_NAME 100 /* bytes at most */
 

@@ -8,12 +8,13 @@
 
 #include "pastset/status.h"
 
-#define SLOTS_MAX 4096 /* each is a time to work out */
-#define SAME_SHARE 0.03
+#define SLOTS_MAX 4096  /* older ones say nothing of the next run */
 #define SLOTS_OF_RUN 64 /* more of them make its time no better known */
 #define SPACINGS 20     /* of the last readings: how far apart they are */
-#define LATE_SLOTS 2    /* as late a reading may be, to stand for a slot */
-#define RUNS_MAX 1024   /* older ones say nothing of the next one */
+#define LATE 2          /* times that, for which one may stand */
+#define RUNS_MAX 1024
+#define SAME_SHARE 0.01
+#define KINDS_MAX 400 /* of slots: each is a time to work out */
 
 /* --- time in slots --- */
 
@@ -46,27 +47,46 @@ static size_t after(predict_readings all, int64_t ms)
     return low;
 }
 
-/* Of the last ones that end by `at_ms`; 0: there are not two. */
-static int64_t spacing_of(predict_readings all, int64_t at_ms)
+static int ascending(const void *a, const void *b)
 {
-    size_t end = after(all, at_ms), first;
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
 
-    if (end < 2)
-        return 0;
-    first = end > SPACINGS ? end - 1 - SPACINGS : 0;
-    return (end_of(&all.items[end - 1]) - end_of(&all.items[first])) /
-           (int64_t)(end - 1 - first);
+    return (x > y) - (x < y);
 }
 
+/* Of the last ones that end by `at_ms`, the median: some may be missing. 0:
+ * there are not two. */
+static int64_t spacing_of(predict_readings all, int64_t at_ms)
+{
+    int64_t apart[SPACINGS];
+    size_t end = after(all, at_ms), count = 0;
+
+    for (size_t i = end; i-- > 1 && count < SPACINGS;)
+        apart[count++] = end_of(&all.items[i]) - end_of(&all.items[i - 1]);
+    if (count == 0)
+        return 0;
+    qsort(apart, count, sizeof(*apart), ascending);
+    return apart[count / 2];
+}
+
+/* One series, as slots see it. */
+typedef struct sampled {
+    predict_readings all;
+    int64_t
+        holds_ms; /* for so long a reading may stand for what is around it */
+} sampled;
+
 /* What it was in the slot that begins then. False: nobody knows. */
-static bool value_in(double *value, predict_readings all, int64_t from_ms,
+static bool value_in(double *value, const sampled *series, int64_t from_ms,
                      int64_t step_ms, int64_t at_ms)
 {
+    predict_readings all = series->all;
     double sum = 0, weight = 0;
     size_t i = after(all, from_ms);
-    const predict_reading *next;
+    int64_t until_ms = from_ms + step_ms;
+    const predict_reading *next = NULL, *before = i ? &all.items[i - 1] : NULL;
 
-    for (; i < all.count && end_of(&all.items[i]) <= from_ms + step_ms; i++) {
+    for (; i < all.count && end_of(&all.items[i]) <= until_ms; i++) {
         sum += all.items[i].weight * all.items[i].value;
         weight += all.items[i].weight;
     }
@@ -74,20 +94,24 @@ static bool value_in(double *value, predict_readings all, int64_t from_ms,
         *value = sum / weight;
         return true;
     }
-    if (i == all.count)
+    if (i < all.count && end_of(&all.items[i]) <= at_ms)
+        next = &all.items[i];
+    if (next && (next->time_ms <= from_ms ||
+                 end_of(next) <= until_ms + series->holds_ms))
+        *value = next->value;
+    else if (before && from_ms - end_of(before) <= series->holds_ms)
+        *value = before->value;
+    else
         return false;
-    next = &all.items[i];
-    *value = next->value;
-    return end_of(next) <= at_ms &&
-           (next->time_ms <= from_ms ||
-            end_of(next) <= from_ms + (1 + LATE_SLOTS) * step_ms);
+    return true;
 }
 
-/* False: they have too little in common. */
-static bool slots_lay(slots *s, const predict_readings *series, size_t count,
-                      int64_t at_ms, int64_t lasts_ms)
+/* Slots are as long as what is measured most often lasts, or longer, of a long
+ * run. False: the series have too little in common. */
+static bool slots_lay(slots *s, sampled *out, const predict_readings *series,
+                      size_t count, int64_t at_ms, int64_t lasts_ms)
 {
-    int64_t first_ms = INT64_MIN, step_ms = lasts_ms / SLOTS_OF_RUN, fit;
+    int64_t first_ms = INT64_MIN, least_ms = INT64_MAX, fit;
 
     for (size_t i = 0; i < count; i++) {
         int64_t spacing_ms = spacing_of(series[i], at_ms);
@@ -95,89 +119,136 @@ static bool slots_lay(slots *s, const predict_readings *series, size_t count,
             return false;
         if (series[i].items[0].time_ms > first_ms)
             first_ms = series[i].items[0].time_ms;
-        if (spacing_ms > step_ms)
-            step_ms = spacing_ms;
+        if (spacing_ms < least_ms)
+            least_ms = spacing_ms;
+        out[i] = (sampled){series[i], LATE * spacing_ms};
     }
-    fit = count ? (at_ms - first_ms) / step_ms : 0;
+    s->step_ms = lasts_ms / SLOTS_OF_RUN;
+    if (s->step_ms < least_ms)
+        s->step_ms = least_ms;
+    fit = count ? (at_ms - first_ms) / s->step_ms : 0;
     s->count = (size_t)(fit < SLOTS_MAX ? fit : SLOTS_MAX);
-    s->step_ms = step_ms;
-    s->begin_ms = at_ms - (int64_t)s->count * step_ms;
+    s->begin_ms = at_ms - (int64_t)s->count * s->step_ms;
     return fit > 0;
 }
 
 static bool values_in(double *values, const slots *s, size_t slot,
-                      const predict_readings *series,
-                      const predict_varied *varied, size_t count)
+                      const sampled *series, const predict_varied *varied,
+                      size_t count)
 {
     int64_t from_ms = s->begin_ms + (int64_t)slot * s->step_ms;
     int64_t at_ms = s->begin_ms + (int64_t)s->count * s->step_ms;
 
     for (size_t i = 0; i < count; i++) {
-        if (!value_in(&values[i], series[i], from_ms, s->step_ms, at_ms))
+        if (!value_in(&values[i], &series[i], from_ms, s->step_ms, at_ms))
             return false;
         values[i] = predict_varied_within(&varied[i], values[i]);
     }
     return true;
 }
 
-/* Times that are known already, as most slots are like others: values that
- * differ by less than SAME_SHARE give one time. */
-typedef struct known_times {
-    int32_t *keys; /* `count` for each */
-    double *seconds;
-    size_t known;
-} known_times;
+/* --- times --- */
 
-static void key_of(int32_t *key, const double *values, size_t count)
+/* Slots that are alike, which have one time: that at the means of what was
+ * measured in them. */
+typedef struct kinds {
+    size_t values; /* of each */
+    int32_t *keys; /* what they have in common */
+    double *sums;  /* of values */
+    size_t *slots; /* how many */
+    size_t count;
+    int32_t *of; /* by slot; -1: not known */
+} kinds;
+
+static void key_of(int32_t *key, const double *values, size_t count,
+                   double share)
 {
     for (size_t i = 0; i < count; i++)
-        key[i] = values[i] > 0
-                     ? (int32_t)floor(log(values[i]) / log1p(SAME_SHARE))
-                     : INT32_MIN;
+        key[i] = values[i] > 0 ? (int32_t)floor(log(values[i]) / log1p(share))
+                               : INT32_MIN;
 }
 
-static int time_of(double *seconds, known_times *k, const double *values,
-                   size_t count, predict_time *time, void *context)
+static int32_t kind_of(kinds *k, const double *values, double share)
 {
-    int32_t *own = &k->keys[k->known * count]; /* there is room for one more */
-    int err;
+    int32_t *own = &k->keys[k->count * k->values]; /* room for one more */
+    size_t bytes = k->values * sizeof(*own), i = 0;
 
-    key_of(own, values, count);
-    for (size_t i = 0; i < k->known; i++)
-        if (memcmp(&k->keys[i * count], own, count * sizeof(*own)) == 0) {
-            *seconds = k->seconds[i];
-            return 0;
-        }
-    err = time(seconds, values, context);
-    if (!err)
-        k->seconds[k->known++] = *seconds;
+    key_of(own, values, k->values, share);
+    while (i < k->count && memcmp(&k->keys[i * k->values], own, bytes) != 0)
+        i++;
+    if (i == k->count) {
+        k->count++;
+        k->slots[i] = 0;
+        memset(&k->sums[i * k->values], 0, k->values * sizeof(*k->sums));
+    }
+    for (size_t v = 0; v < k->values; v++)
+        k->sums[i * k->values + v] += values[v];
+    k->slots[i]++;
+    return (int32_t)i;
+}
+
+/* With values that differ by less than that share taken together, and by twice
+ * as much until there are few enough. */
+static void kinds_find(kinds *k, double *values, const slots *s,
+                       const sampled *series, const predict_varied *varied)
+{
+    for (double share = SAME_SHARE;; share *= 2) {
+        size_t most = share < 0.5 ? KINDS_MAX : SIZE_MAX;
+        k->count = 0;
+        for (size_t i = 0; i < s->count && k->count <= most; i++)
+            k->of[i] = values_in(values, s, i, series, varied, k->values)
+                           ? kind_of(k, values, share)
+                           : -1;
+        if (k->count <= most)
+            return;
+    }
+}
+
+static int kinds_time(slots *s, const kinds *k, double *values,
+                      predict_time *time, void *context)
+{
+    double *seconds = calloc(k->count + 1, sizeof(*seconds));
+    int err = seconds ? 0 : pastset_no_memory("for a hindcast");
+
+    for (size_t i = 0; i < k->count && !err; i++) {
+        for (size_t v = 0; v < k->values; v++)
+            values[v] = k->sums[i * k->values + v] / (double)k->slots[i];
+        err = time(&seconds[i], values, context);
+    }
+    for (size_t i = 0; i < s->count && !err; i++) {
+        double took = k->of[i] < 0 ? 0 : seconds[k->of[i]];
+        s->gaps[i + 1] = s->gaps[i] + (k->of[i] < 0);
+        s->done[i + 1] = s->done[i];
+        if (took > 0)
+            s->done[i + 1] += (double)s->step_ms / 1000 / took;
+    }
+    free(seconds);
     return err;
 }
 
-static int slots_fill(slots *s, const predict_readings *series,
+static int slots_fill(slots *s, const sampled *series,
                       const predict_varied *varied, size_t count,
                       predict_time *time, void *context)
 {
-    double *values = calloc(count, sizeof(*values)), seconds;
-    known_times known = {
-        .keys = calloc((s->count + 1) * count, sizeof(*known.keys)),
-        .seconds = calloc(s->count + 1, sizeof(*known.seconds))};
-    int err = values && known.keys && known.seconds
-                  ? 0
-                  : pastset_no_memory("for a hindcast");
+    size_t most = s->count + 1;
+    double *values = calloc(count, sizeof(*values));
+    kinds k = {.values = count,
+               .keys = calloc(most * count, sizeof(*k.keys)),
+               .sums = calloc(most * count, sizeof(*k.sums)),
+               .slots = calloc(most, sizeof(*k.slots)),
+               .of = calloc(most, sizeof(*k.of))};
+    int err = 0;
 
-    for (size_t i = 0; i < s->count && !err; i++) {
-        bool is_known = values_in(values, s, i, series, varied, count);
-        s->done[i + 1] = s->done[i];
-        s->gaps[i + 1] = s->gaps[i] + !is_known;
-        if (!is_known)
-            continue;
-        err = time_of(&seconds, &known, values, count, time, context);
-        if (!err && seconds > 0)
-            s->done[i + 1] += (double)s->step_ms / 1000 / seconds;
+    if (!values || !k.keys || !k.sums || !k.slots || !k.of)
+        err = pastset_no_memory("for a hindcast");
+    if (!err) {
+        kinds_find(&k, values, s, series, varied);
+        err = kinds_time(s, &k, values, time, context);
     }
-    free(known.keys);
-    free(known.seconds);
+    free(k.keys);
+    free(k.sums);
+    free(k.slots);
+    free(k.of);
     free(values);
     return err;
 }
@@ -290,8 +361,8 @@ static int forecast(predict_hindcast *out, const slots *s)
     count = runs_find(seconds, s, out->apart_ms);
     if (count < PREDICT_HINDCAST_MIN)
         err = pastset_fail(PASTSET_ENOENT,
-                           "what was measured has room for %zu such runs one "
-                           "after the other, where it takes %d",
+                           "what was measured, without gaps, has room for %zu "
+                           "such runs one after the other, where it takes %d",
                            count, PREDICT_HINDCAST_MIN);
     else
         err = runs_forecast(out, seconds, count);
@@ -305,20 +376,26 @@ int predict_hindcast_make(predict_hindcast *out, const predict_readings *series,
                           void *context)
 {
     slots s = {0};
+    sampled *all = calloc(count + 1, sizeof(*all));
     int err = 0;
 
     *out = (predict_hindcast){0};
-    if (!slots_lay(&s, series, count, at_ms, lasts_ms))
-        return pastset_fail(PASTSET_ENOENT,
-                            "too little was measured before then");
-    s.done = calloc(s.count + 1, sizeof(*s.done));
-    s.gaps = calloc(s.count + 1, sizeof(*s.gaps));
-    if (!s.done || !s.gaps)
+    if (!all)
+        return pastset_no_memory("for a hindcast");
+    if (!slots_lay(&s, all, series, count, at_ms, lasts_ms))
+        err =
+            pastset_fail(PASTSET_ENOENT, "too little was measured before then");
+    else {
+        s.done = calloc(s.count + 1, sizeof(*s.done));
+        s.gaps = calloc(s.count + 1, sizeof(*s.gaps));
+    }
+    if (!err && (!s.done || !s.gaps))
         err = pastset_no_memory("for a hindcast");
     if (!err)
-        err = slots_fill(&s, series, varied, count, time, context);
+        err = slots_fill(&s, all, varied, count, time, context);
     if (!err)
         err = forecast(out, &s);
+    free(all);
     free(s.done);
     free(s.gaps);
     return err;

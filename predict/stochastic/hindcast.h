@@ -31,7 +31,7 @@ typedef struct predict_hindcast {
 
 /* `series` and `varied` have `count` each: what was measured, and (`least`,
  * `most` alone) what values can be. `lasts_ms`: about how long the run will
- * take. Calls `time` up to 4,096 times.
+ * take. Calls `time` some hundred times.
  * Errors: PASTSET_ENOENT (fewer than PREDICT_HINDCAST_MIN such runs are in what
  * was measured of all series at once), PASTSET_ENOMEM, those of `time`. */
 int predict_hindcast_make(predict_hindcast *out, const predict_readings *series,

@@ -14,9 +14,11 @@ fail() {
 refused() { # MESSAGE ARGUMENT ...
     message=$1
     shift
-    if eventspace tune "$@" > said 2>&1; then
-        fail "taken: $*"
-    fi
+    wanted=1
+    case $message in *'with a number' | *missing) wanted=2 ;; esac
+    code=0
+    eventspace tune "$@" > said 2>&1 || code=$?
+    [ $code -eq $wanted ] || fail "$*: code $code, not $wanted"
     grep -q "$message" said || fail "$* says $(cat said)"
 }
 
@@ -51,6 +53,9 @@ EOF
 refused "'pace' is not NAME=VALUE with a number" RUN pace
 refused "'pace=x' is not NAME=VALUE with a number" RUN pace=x
 refused "'=1' is not NAME=VALUE with a number" RUN =1
+for value in nan inf 1e400 - '' 0x4 1e; do
+    refused "'pace=$value' is not NAME=VALUE with a number" RUN "pace=$value"
+done
 refused 'pace=9: pace of process h0 is from 0.5 to 8' RUN pace=9
 refused 'has no tunable peace (yet)' RUN peace=4
 refused "no process matches 'z\*'" RUN '--process=z*' pace=4
@@ -63,7 +68,7 @@ refused 'pace=9: ' RUN 'left over=7' pace=9
 eventspace tune RUN --process=h1 'left over=-2.5' --format=csv | tr -d '\r' |
     grep -q '^h1,left over,-2.5,0,,$' || fail 'one process'
 rows | grep -q '^h0,left over,0,' || fail 'the other process'
-eventspace tune RUN pace=4.25 > said
+eventspace tune RUN pace=0.425e1 > said
 wait "$program" || fail 'the program has failed'
 program=
 sed 's/^h[01]| //' printed | sort | diff - /dev/fd/3 3<<'EOF' || fail 'what the program has seen'

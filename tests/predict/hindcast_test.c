@@ -110,6 +110,66 @@ Test(hindcast, nothing_that_comes_later_is_looked_at)
     cr_assert_float_eq(after.time_s.range, before.time_s.range, 0);
 }
 
+/* Near 1, where a little less of a share may be much of a time, and of a
+ * machine that was switched off not long ago; a mean is still being measured.
+ */
+static int steep(double *seconds, const double *values, void *context)
+{
+    (void)context;
+    *seconds = 10 * (1 + 20 * (1 - values[0]));
+    return 0;
+}
+
+Test(hindcast, like_moments_are_told_apart)
+{
+    static predict_reading items[SAMPLES];
+    predict_readings series = {items, SAMPLES};
+    made_random r = {7};
+    predict_hindcast h;
+
+    for (size_t i = 0; i < SAMPLES; i++) /* the first ones are low */
+        items[i] = (predict_reading){
+            (int64_t)(i + 1) * STEP, 0,
+            i < 20 ? 0.971 : 0.97 + 0.03 * made_uniform(&r), STEP};
+    for (size_t i = SAMPLES - 8; i < SAMPLES; i++)
+        items[i].time_ms += 600 * STEP;
+    check_status(predict_hindcast_make(&h, &series, any, 1,
+                                       items[SAMPLES - 1].time_ms, 13000, steep,
+                                       NULL),
+                 0);
+    cr_assert_float_eq(h.time_s.mean, 13, 0.5, "%g", h.time_s.mean);
+    cr_assert_leq(h.apart_ms, 14000);
+    /* A mean that lasts beyond then is not known then. */
+    items[SAMPLES - 1] = (predict_reading){items[SAMPLES - 2].time_ms,
+                                           600 * STEP, 0.01, 600 * STEP};
+    check_status(predict_hindcast_make(&h, &series, any, 1,
+                                       items[SAMPLES - 2].time_ms + 5 * STEP,
+                                       13000, steep, NULL),
+                 0);
+    cr_assert_float_eq(h.time_s.mean, 13, 0.5, "%g", h.time_s.mean);
+}
+
+/* One machine is asked each second, and a link each five minutes. */
+Test(hindcast, what_is_measured_seldom_holds_until_the_next_time)
+{
+    static predict_reading items[2][SAMPLES];
+    predict_readings series[] = {{items[0], SAMPLES}, {items[1], 20}};
+    double work_s = 5;
+    predict_hindcast h;
+
+    for (size_t i = 0; i < SAMPLES; i++)
+        items[0][i] = (predict_reading){(int64_t)(i + 1) * STEP, 0,
+                                        i / 60 % 2 ? 1 : 0.5, STEP};
+    for (size_t i = 0; i < 20; i++)
+        items[1][i] =
+            (predict_reading){(int64_t)(i + 1) * 300 * STEP, 0, 1, 300 * STEP};
+    check_status(predict_hindcast_make(&h, series, any, 2, SAMPLES * STEP, 5000,
+                                       slowest, &work_s),
+                 0);
+    cr_assert_geq(h.runs, 500);
+    cr_assert_leq(h.apart_ms, 8000);
+}
+
 /* Runs over an hour for which nothing was measured are no runs. */
 Test(hindcast, a_gap_is_left_out)
 {

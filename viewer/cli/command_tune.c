@@ -10,7 +10,6 @@
 #include "eventspace/run/tunables.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
-#include "paths/map/units.h"
 #include "viewer/tables/table_print.h"
 
 enum { KEY_PROCESS = 256 };
@@ -38,16 +37,15 @@ static const struct argp_option options[] = {
     {0},
 };
 
-/* What paths_parse_real reads, or less than 0. */
+/* Whole numbers, fractions and exponents; no other words of strtod. */
 static bool value_read(double *value, const char *text)
 {
-    bool is_negative = *text == '-';
+    char *end;
 
-    if (paths_parse_real(text + is_negative, value) != 0)
+    if (!*text || strspn(text, "+-.0123456789eE") != strlen(text))
         return false;
-    if (is_negative)
-        *value = -*value;
-    return true;
+    *value = strtod(text, &end);
+    return !*end && isfinite(*value);
 }
 
 static void setting_take(tune_arguments *a, const char *text,
@@ -163,6 +161,15 @@ static bool is_of(const found *f, const setting *s)
 
 static int may_be_set(const found *f, const setting *s)
 {
+    eventspace_meta here = {0};
+
+    eventspace_meta_machine(&here);
+    if (f->process->meta.machine[0] &&
+        strcmp(f->process->meta.machine, here.machine) != 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "process %s runs on %s: change %.*s there",
+                            f->process->name, f->process->meta.machine,
+                            (int)s->name_bytes, s->text);
     if (f->process->meta.state != EVENTSPACE_RUNNING)
         return pastset_fail(PASTSET_EINVAL,
                             "process %s has ended: %.*s cannot be changed",

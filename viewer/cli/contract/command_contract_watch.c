@@ -206,6 +206,7 @@ static void start_command(const watcher *w, uint32_t process,
     static char shell[] = "sh", option[] = "-c";
     char *words[] = {shell, option, strdup(w->a->command), NULL};
     posix_spawnattr_t attributes;
+    posix_spawn_file_actions_t files;
     sigset_t plain;
     pid_t pid;
     int failed;
@@ -220,9 +221,18 @@ static void start_command(const watcher *w, uint32_t process,
     posix_spawnattr_init(&attributes);
     posix_spawnattr_setsigdefault(&attributes, &plain);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    failed = words[2]
-                 ? posix_spawnp(&pid, shell, NULL, &attributes, words, environ)
-                 : ENOMEM;
+    /* What it prints is no part of what is told here. */
+    failed = posix_spawn_file_actions_init(&files);
+    if (!failed) {
+        failed = posix_spawn_file_actions_adddup2(&files, STDERR_FILENO,
+                                                  STDOUT_FILENO);
+        if (!words[2])
+            failed = ENOMEM;
+        if (!failed)
+            failed =
+                posix_spawnp(&pid, shell, &files, &attributes, words, environ);
+        posix_spawn_file_actions_destroy(&files);
+    }
     if (failed)
         fprintf(stderr, "eventspace: cannot start %s: %s\n", w->a->command,
                 strerror(failed));
