@@ -15,8 +15,13 @@
 
 /* Pages are touched before tuples are written there, more of them each time, as
  * many together cost less: of pages that are touched in vain no more is lost
- * than there is in use. */
+ * than there is in use. Beyond a block these are whole blocks, where the file
+ * system can keep one together: it is mapped at once then, and nothing traps
+ * for any of its pages. */
 #define TOUCH_MIN (4u << 10)
+#define TOUCH_MAX (256u << 10) /* of what is no block */
+#define FIRST_BLOCK_MIN                                                        \
+    (8u * PASTSET__BLOCK) /* of the data: else no first one */
 
 /* Far beyond any space, and far from where sums of sizes overflow. */
 #define SLOT_BYTES_MAX (UINT64_MAX >> 8)
@@ -143,7 +148,7 @@ int pastset__element_check(const pastset_element_options *options)
 }
 
 /* Writes the fixed part of the header. */
-static void header_fill(element_header *header, uint64_t offset,
+static void header_fill(element_header *header, uint64_t data_offset,
                         const pastset_element_options *options)
 {
     const pastset_type *type = options->type;
@@ -157,7 +162,7 @@ static void header_fill(element_header *header, uint64_t offset,
     header->slots = options->capacity + 1;
     header->slot_header_bytes = slot_header_of(type, single_writer);
     header->stride_bytes = stride_of(type, single_writer);
-    header->data_offset = offset + pastset__element_header_bytes();
+    header->data_offset = data_offset;
     atomic_store_explicit(&header->state, ELEMENT_LIVE, memory_order_relaxed);
 }
 
@@ -177,25 +182,46 @@ static bool is_on_demand(const pastset_element_options *options)
            (options->on_demand && !options->prefault);
 }
 
+/* Without one the element grows as others do. */
+static void first_block_take(pastset_element *element)
+{
+    uint64_t data_offset = element->header->data_offset;
+
+    if (!pastset__space_has_blocks(element->space) ||
+        pastset__space_commit(element->space, data_offset, PASTSET__BLOCK,
+                              false) != 0)
+        return;
+    pastset__space_touch(element->space, data_offset, PASTSET__BLOCK);
+    element->committed_bytes = element->touched_bytes = PASTSET__BLOCK;
+    element->committed = element->touched =
+        PASTSET__BLOCK / element->stride_bytes;
+}
+
 /* Lays the element out at `offset`, where it has memory. */
 static int element_init(pastset_element *element, pastset_space *space,
-                        const pastset_element_options *options, uint64_t offset)
+                        const pastset_element_options *options, uint64_t offset,
+                        uint64_t data_offset)
 {
     element_header *header = pastset__space_at(space, offset);
     int err;
 
-    header_fill(header, offset, options);
+    header_fill(header, data_offset, options);
     err = handle_fill(element, space, header);
     if (err)
         return err;
     element->prefault = options->prefault;
-    if (is_on_demand(options)) {
+    if (is_on_demand(options) && data_offset % PASTSET__BLOCK == 0)
+        first_block_take(element);
+    if (is_on_demand(options) && element->committed == 0) {
         element->touched = TOUCH_MIN / element->stride_bytes + 1;
         err = pastset__element_grow(element);
         if (element->touched > element->committed)
             element->touched = element->committed;
-    } else {
+        element->touched_bytes = element->touched * element->stride_bytes;
+    } else if (!is_on_demand(options)) {
         element->committed = element->touched = element->slots;
+        element->committed_bytes = element->touched_bytes =
+            element->slots * element->stride_bytes;
     }
     if (!is_on_demand(options) && options->prefault)
         err = pastset__space_commit(space, offset,
@@ -207,21 +233,35 @@ static int element_init(pastset_element *element, pastset_space *space,
     return err;
 }
 
+/* Of an element that is large anyway. */
+static bool has_first_block(const pastset_element_options *options,
+                            uint64_t data_bytes)
+{
+    return options->first_block && is_on_demand(options) &&
+           data_bytes >= FIRST_BLOCK_MIN;
+}
+
 int pastset__element_create(pastset_element **out, pastset_space *space,
                             const pastset_element_options *options)
 {
-    uint64_t header_bytes = pastset__element_header_bytes(), offset;
+    uint64_t header_bytes = pastset__element_header_bytes(), offset, data;
     uint64_t bytes =
         header_bytes + (options->capacity + 1) *
                            stride_of(options->type, has_one_writer(options));
+    bool has_block = has_first_block(options, bytes - header_bytes);
     int err;
 
     *out = handle_new();
     if (!*out)
         return pastset_no_memory("for an element");
+    if (has_block) /* the data may begin so much later */
+        bytes += PASTSET__BLOCK;
     err = pastset__space_allocate(
         space, bytes, is_on_demand(options) ? header_bytes : bytes, &offset);
-    return err ? err : element_init(*out, space, options, offset);
+    data = offset + header_bytes;
+    if (has_block)
+        data = round_up(data, PASTSET__BLOCK);
+    return err ? err : element_init(*out, space, options, offset, data);
 }
 
 /* Does the header describe slots that lie within what is mapped of the space?
@@ -316,45 +356,65 @@ int pastset__element_attach(pastset_element **out, pastset_space *space,
     return 0;
 }
 
+/* How much of the data is before the first block that begins at `from` or
+ * behind it. */
+static uint64_t block_from(const pastset_element *element, uint64_t from)
+{
+    uint64_t data_offset = element->header->data_offset;
+
+    return round_up(data_offset + from, PASTSET__BLOCK) - data_offset;
+}
+
 int pastset__element_grow(pastset_element *element)
 {
     uint64_t bytes = element->slots * element->stride_bytes;
-    uint64_t from = element->committed * element->stride_bytes;
-    uint64_t step = round_up(from < GROW_MIN   ? GROW_MIN
+    uint64_t from = element->committed_bytes;
+    uint64_t until = from + (from < GROW_MIN   ? GROW_MIN
                              : from > GROW_MAX ? GROW_MAX
-                                               : from,
-                             element->stride_bytes);
-    uint64_t more = bytes - from < step ? bytes - from : step;
+                                               : from);
     int err;
 
-    if (more == 0)
+    if (until - from >= PASTSET__BLOCK)
+        until = block_from(element, until);
+    if (until > bytes)
+        until = bytes;
+    if (until == from)
         return 0;
     err = pastset__space_commit(element->space,
-                                element->header->data_offset + from, more,
-                                element->prefault);
+                                element->header->data_offset + from,
+                                until - from, element->prefault);
     if (err)
         return pastset_fail_while(err, "growing element \"%s\"",
                                   element->header->name);
-    element->committed += more / element->stride_bytes;
-    if (element->prefault)
+    element->committed_bytes = until;
+    element->committed = until / element->stride_bytes;
+    if (element->prefault) {
         element->touched = element->committed;
+        element->touched_bytes = element->committed_bytes;
+    }
     return 0;
 }
 
 void pastset__element_touch(pastset_element *element)
 {
-    uint64_t bytes = element->committed * element->stride_bytes;
-    uint64_t from = element->touched * element->stride_bytes;
-    uint64_t step = from < TOUCH_MIN            ? TOUCH_MIN
-                    : from > PASTSET__TOUCH_MAX ? PASTSET__TOUCH_MAX
-                                                : from;
+    uint64_t from = element->touched_bytes;
+    uint64_t until = from + (from < TOUCH_MIN   ? TOUCH_MIN
+                             : from > TOUCH_MAX ? TOUCH_MAX
+                                                : from);
 
-    step = round_up(step, element->stride_bytes);
-    if (bytes - from < step)
-        step = bytes - from;
+    if (from >= PASTSET__BLOCK && pastset__space_has_blocks(element->space)) {
+        uint64_t block = block_from(element, from);
+        if (block == from)
+            until = from + PASTSET__BLOCK;
+        else if (until > block)
+            until = block;
+    }
+    if (until > element->committed_bytes)
+        until = element->committed_bytes;
     pastset__space_touch(element->space, element->header->data_offset + from,
-                         step);
-    element->touched += step / element->stride_bytes;
+                         until - from);
+    element->touched_bytes = until;
+    element->touched = until / element->stride_bytes;
 }
 
 void pastset__element_set_free(pastset_element *element)

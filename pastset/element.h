@@ -48,6 +48,8 @@ typedef struct pastset_element_options {
     bool prefault;      /* touch the memory now rather than at the writes */
     bool on_demand;     /* take the memory as tuples come, as GROW does in any
                          * case; prefault takes all of it now nevertheless */
+    bool first_block;   /* with it, of an element that may become large: take 2
+                         * MiB now, as writes cost least in whole blocks */
 } pastset_element_options;
 
 /* Creates an element. Its disk space is reserved (on demand: as it fills), so

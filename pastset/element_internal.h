@@ -41,8 +41,8 @@
 #define SPACE_VERSION 1u
 #define SPACE_BYTE_ORDER 0x01020304u
 #define SPACE_PAGE 4096u
-/* At most so many bytes are touched at once. */
-#define PASTSET__TOUCH_MAX (256u << 10)
+/* What a processor maps by one entry, if the pages of a file lie together. */
+#define PASTSET__BLOCK (2u << 20)
 
 typedef struct space_header {
     char magic[8];
@@ -136,10 +136,12 @@ struct pastset_element {
     pastset_type type;
 
     pthread_mutex_t lock;
-    uint64_t delta;          /* guarded by lock, as all below */
-    uint64_t committed;      /* slots that have memory */
-    uint64_t touched;        /* and of which the pages are there */
-    request_queue writers;   /* full: in the order they came */
+    uint64_t delta;     /* guarded by lock, as all below */
+    uint64_t committed; /* slots that have memory */
+    uint64_t touched;   /* and of which the pages are there */
+    uint64_t committed_bytes, touched_bytes; /* the same: of the last slot there
+                                                may be a part */
+    request_queue writers;                   /* full: in the order they came */
     request_queue by_index;  /* reads, by `wanted`, lowest first */
     request_queue searching; /* observe, take, read_match: as they came */
     _Atomic uint32_t held;   /* requests in the three queues */
@@ -154,10 +156,12 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
 /* Gives disk blocks to a range, and touches its pages if `prefault`. */
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,
                           bool prefault);
-/* Touches its pages, as far as there is memory for them. Nothing must have been
- * written there: they become zeros. */
+/* Touches its pages, as far as there is memory for them: at most PASTSET__BLOCK
+ * bytes. Nothing must have been written there: they become zeros. */
 void pastset__space_touch(pastset_space *space, uint64_t offset,
                           uint64_t bytes);
+/* Is it worth while to touch whole blocks? */
+bool pastset__space_has_blocks(const pastset_space *space);
 void *pastset__space_at(pastset_space *space, uint64_t offset);
 /* The reverse, and where the first element can be. */
 uint64_t pastset__space_offset(const pastset_space *space, const void *at);

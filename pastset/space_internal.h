@@ -19,6 +19,7 @@ struct pastset_space {
     dev_t device;                /* of the file that was created */
     ino_t inode;
     bool read_only;
+    _Atomic bool lacks_blocks; /* a block is mapped page by page here */
     uint32_t max_elements;
     char *path; /* "memory" when anonymous */
 

@@ -336,8 +336,11 @@ static uint64_t room_take(eventspace_recorder *r)
 static int stream_make(eventspace_recorder *r, eventspace_recorded_stream *out,
                        const char *name, const char *type, uint64_t room)
 {
-    pastset_element_options options = {
-        .policy = PASTSET_GROW, .capacity = room, .single_writer = true};
+    /* Of the first thread, which mostly is the one that communicates. */
+    pastset_element_options options = {.policy = PASTSET_GROW,
+                                       .capacity = room,
+                                       .single_writer = true,
+                                       .first_block = r->thread_count == 0};
     int err = element_make(&out->element, r, name, type, options);
 
     if (!err)

@@ -122,6 +122,56 @@ Test(demand, a_store_brings_no_more_pages_than_its_own, .init = scratch_make,
     pastset_space_close(space);
 }
 
+/* Tuples that lie across pages, blocks and what was reserved at once, in a file
+ * that another one looks at. */
+static void cross(const char *type_text, uint64_t count)
+{
+    const char *path = scratch_file("blocks");
+    pastset_space *space = space_make(path), *seen;
+    pastset_type type = type_make(type_text);
+    pastset_element_options options = {.name = "e",
+                                       .type = &type,
+                                       .policy = PASTSET_GROW,
+                                       .capacity = count,
+                                       .single_writer = true};
+    uint64_t words = type.max_bytes / 4;
+    uint32_t *tuple = calloc(words, 4);
+    pastset_element *e, *other;
+
+    check_status(pastset_element_create(&e, space, &options), 0);
+    for (uint64_t i = 0; i < count; i++) {
+        for (uint64_t k = 0; k < words; k++)
+            tuple[k] = (uint32_t)(i * 2654435761u + k);
+        check_status(
+            pastset_write(e, tuple, type.max_bytes, PASTSET_NOWAIT, NULL), 0);
+    }
+    check_status(pastset_write(e, tuple, type.max_bytes, PASTSET_NOWAIT, NULL),
+                 PASTSET_EFULL);
+    check_status(pastset_space_open(&seen, path), 0);
+    other = pastset_space_find(seen, "e");
+    cr_assert_not_null(other);
+    for (uint64_t i = 0; i < count; i++) {
+        size_t bytes = type.max_bytes;
+        bool is_right = true;
+        check_status(pastset_read(other, i, tuple, &bytes, PASTSET_NOWAIT), 0);
+        for (uint64_t k = 0; k < words; k++)
+            is_right &= tuple[k] == (uint32_t)(i * 2654435761u + k);
+        cr_assert(is_right, "tuple %llu", (unsigned long long)i);
+    }
+    free(tuple);
+    pastset_space_close(seen);
+    pastset_space_close(space);
+    unlink(path);
+}
+
+Test(demand, tuples_lie_across_blocks, .init = scratch_make,
+     .fini = scratch_remove, .timeout = 120)
+{
+    cross("u32[9]", (12u << 20) / 36);
+    cross("u32[175003]", 20); /* 700,012 bytes each */
+    cross("u32[1000003]", 4);
+}
+
 Test(demand, discarding_elements_take_memory_as_they_fill)
 {
     keep_the_newest(true);
