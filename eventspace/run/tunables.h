@@ -1,9 +1,9 @@
 /* tunables.h - the tunables of a process (tunable.h) as others see them, in its
  * space.
  *
- * A tunable is an element, "~tunable NAME", with one tuple: what it is at first,
- * and the least and the most that it may be. What it is now is the number that
- * the element is told (pastset/element.h), as the bits of a double.
+ * A tunable is an element, "~tunable NAME", with one tuple: what it is at
+ * first, and the least and the most that it may be. What it is now is the
+ * number that the element is told (pastset/element.h), as the bits of a double.
  *
  * Threads: any, as with elements. */
 #ifndef EVENTSPACE_TUNABLES_H
