@@ -27,26 +27,6 @@ typedef struct slots {
     size_t *gaps; /* as many before it have nothing measured */
 } slots;
 
-static int64_t end_of(const predict_reading *r)
-{
-    return r->time_ms + r->lasts_ms;
-}
-
-/* The first one that ends after `ms`; `count` if none does. */
-static size_t after(predict_readings all, int64_t ms)
-{
-    size_t low = 0, high = all.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (end_of(&all.items[middle]) <= ms)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 static int ascending(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -59,10 +39,11 @@ static int ascending(const void *a, const void *b)
 static int64_t spacing_of(predict_readings all, int64_t at_ms)
 {
     int64_t apart[SPACINGS];
-    size_t end = after(all, at_ms), count = 0;
+    size_t end = predict_readings_until(all, at_ms), count = 0;
 
     for (size_t i = end; i-- > 1 && count < SPACINGS;)
-        apart[count++] = end_of(&all.items[i]) - end_of(&all.items[i - 1]);
+        apart[count++] = predict_reading_end(&all.items[i]) -
+                         predict_reading_end(&all.items[i - 1]);
     if (count == 0)
         return 0;
     qsort(apart, count, sizeof(*apart), ascending);
@@ -82,11 +63,12 @@ static bool value_in(double *value, const sampled *series, int64_t from_ms,
 {
     predict_readings all = series->all;
     double sum = 0, weight = 0;
-    size_t i = after(all, from_ms);
+    size_t i = predict_readings_until(all, from_ms);
     int64_t until_ms = from_ms + step_ms;
     const predict_reading *next = NULL, *before = i ? &all.items[i - 1] : NULL;
 
-    for (; i < all.count && end_of(&all.items[i]) <= until_ms; i++) {
+    for (; i < all.count && predict_reading_end(&all.items[i]) <= until_ms;
+         i++) {
         sum += all.items[i].weight * all.items[i].value;
         weight += all.items[i].weight;
     }
@@ -94,12 +76,13 @@ static bool value_in(double *value, const sampled *series, int64_t from_ms,
         *value = sum / weight;
         return true;
     }
-    if (i < all.count && end_of(&all.items[i]) <= at_ms)
+    if (i < all.count && predict_reading_end(&all.items[i]) <= at_ms)
         next = &all.items[i];
     if (next && (next->time_ms <= from_ms ||
-                 end_of(next) <= until_ms + series->holds_ms))
+                 predict_reading_end(next) <= until_ms + series->holds_ms))
         *value = next->value;
-    else if (before && from_ms - end_of(before) <= series->holds_ms)
+    else if (before &&
+             from_ms - predict_reading_end(before) <= series->holds_ms)
         *value = before->value;
     else
         return false;

@@ -14,19 +14,13 @@
 
 /* --- what is before --- */
 
-static int64_t end_of(const predict_reading *r)
-{
-    return r->time_ms + r->lasts_ms;
-}
-
-/* How many end before the run begins. */
-static size_t before(predict_readings all, int64_t at_ms)
+size_t predict_readings_until(predict_readings all, int64_t ms)
 {
     size_t low = 0, high = all.count;
 
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (end_of(&all.items[middle]) <= at_ms)
+        if (predict_reading_end(&all.items[middle]) <= ms)
             low = middle + 1;
         else
             high = middle;
@@ -55,7 +49,7 @@ static int pieces_make(pieces *out, predict_readings all, size_t count,
         return pastset_no_memory("for an outlook");
     for (size_t i = count; i-- > 0 && out->count < PIECES_MAX;) {
         const predict_reading *r = &all.items[i];
-        number = (at_ms - end_of(r)) / piece_ms;
+        number = (at_ms - predict_reading_end(r)) / piece_ms;
         if (number != of && weight > 0) {
             out->means[out->count++] = sum / weight;
             sum = weight = 0;
@@ -128,8 +122,9 @@ static int by_modes(predict_outlook *out, predict_readings all, size_t count,
     predict_modes modes;
     int err;
 
-    while (first > 0 && (end_of(&all.items[first - 1]) > at_ms - lasts_ms ||
-                         count - first < PIECES_MIN))
+    while (first > 0 &&
+           (predict_reading_end(&all.items[first - 1]) > at_ms - lasts_ms ||
+            count - first < PIECES_MIN))
         first--;
     values = malloc((count - first) * sizeof(*values));
     if (!values)
@@ -173,13 +168,13 @@ int predict_outlook_make(predict_outlook *out, predict_readings readings,
                          int64_t at_ms, int64_t lasts_ms,
                          predict_outlook_how how)
 {
-    size_t count = before(readings, at_ms);
+    size_t count = predict_readings_until(readings, at_ms);
     int err;
 
     *out = (predict_outlook){0};
     if (count == 0)
         return pastset_fail(PASTSET_ENOENT, "nothing was measured before then");
-    out->latest_ms = end_of(&readings.items[count - 1]);
+    out->latest_ms = predict_reading_end(&readings.items[count - 1]);
     extremes_find(out, readings, count);
     err = how == PREDICT_BY_MODES
               ? by_modes(out, readings, count, at_ms, lasts_ms)

@@ -37,6 +37,14 @@ typedef struct predict_readings {
     size_t count;
 } predict_readings;
 
+static inline int64_t predict_reading_end(const predict_reading *r)
+{
+    return r->time_ms + r->lasts_ms;
+}
+
+/* How many end by then; the next one ends after it. */
+size_t predict_readings_until(predict_readings all, int64_t ms);
+
 typedef enum predict_outlook_how {
     PREDICT_BY_FORECAST,
     PREDICT_BY_MODES,
