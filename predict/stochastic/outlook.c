@@ -14,20 +14,6 @@
 
 /* --- what is before --- */
 
-size_t predict_readings_until(predict_readings all, int64_t ms)
-{
-    size_t low = 0, high = all.count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (predict_reading_end(&all.items[middle]) <= ms)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* --- pieces --- */
 
 typedef struct pieces {

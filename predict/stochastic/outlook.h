@@ -43,7 +43,19 @@ static inline int64_t predict_reading_end(const predict_reading *r)
 }
 
 /* How many end by then; the next one ends after it. */
-size_t predict_readings_until(predict_readings all, int64_t ms);
+static inline size_t predict_readings_until(predict_readings all, int64_t ms)
+{
+    size_t low = 0, high = all.count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (predict_reading_end(&all.items[middle]) <= ms)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
 
 typedef enum predict_outlook_how {
     PREDICT_BY_FORECAST,
