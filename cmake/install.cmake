@@ -27,9 +27,11 @@ foreach(header IN LISTS installed_headers)
 endforeach()
 set(layer_targets es_pastset es_paths es_eventspace)
 
-set(applications windtunnel river sor gsum barrier ep is cg mg lu adi)
+set(applications windtunnel river sor farm gsum barrier ep is cg mg lu adi)
 install(TARGETS eventspace_cli RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
         COMPONENT runtime)
+# What eventspace becomes for some commands; it looks there.
+install(TARGETS eventspace_whole RUNTIME DESTINATION libexec COMPONENT runtime)
 # What SQLite's programs load.
 install(TARGETS eventspace_sql LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
         COMPONENT runtime)
@@ -48,7 +50,7 @@ if(TARGET eventspace_mpich_archive)
   list(APPEND interposers eventspace_mpich_archive)
 endif()
 target_compile_definitions(
-  eventspace_cli PRIVATE EVENTSPACE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
+  eventspace_commands PRIVATE EVENTSPACE_LIBDIR="${CMAKE_INSTALL_LIBDIR}")
 install(DIRECTORY examples/views/ COMPONENT runtime
         DESTINATION ${CMAKE_INSTALL_DATADIR}/eventspace/views
         FILES_MATCHING PATTERN "*.sql")

@@ -7,11 +7,11 @@
  *         ...
  *
  * `eventspace tune RUN batch=64` changes it from outside, in all processes of
- * the run that have it or in some; so does a command that `eventspace contract
- * watch --on-violation` starts. A process has one number of a name, which all
- * of its threads share. They see a new one as soon as they ask, each for
- * itself: where all have to go over to it in the same round, one of them asks,
- * and tells the others.
+ * the run that have it or in some; so does `eventspace contract watch`, by a
+ * command of --on-violation, or with --balance by itself. A process has one
+ * number of a name, which all of its threads share. They see a new one as soon
+ * as they ask, each for itself: where all have to go over to it in the same
+ * round, one of them asks, and tells the others.
  *
  * A thread that sees a new number leaves a mark in its trace, "batch = 64"
  * (regions.h), where the map has collectors. Each number is a name of the

@@ -9,15 +9,16 @@
 #include "pastset/space_internal.h"
 
 /* What an element of policy grow gets at a time, in bytes: as much again as it
- * has, within these bounds. Small ones stay small, large ones pause seldom. */
+ * has, within these bounds, and up to the end of a block. Small ones stay
+ * small, large ones pause seldom. */
 #define GROW_MIN (64u << 10)
 #define GROW_MAX (4u << 20)
 
 /* Pages are touched before tuples are written there, more of them each time, as
  * many together cost less: of pages that are touched in vain no more is lost
- * than there is in use. Beyond a block these are whole blocks, where the file
- * system can keep one together: it is mapped at once then, and nothing traps
- * for any of its pages. */
+ * than there is in use, or a first block. Beyond a block these are whole
+ * blocks, where the file system can keep one together: it is mapped at once
+ * then, and nothing traps for its pages one by one. */
 #define TOUCH_MIN (4u << 10)
 #define TOUCH_MAX (256u << 10) /* of what is no block */
 #define FIRST_BLOCK_MIN                                                        \
@@ -200,7 +201,7 @@ static void first_block_take(pastset_element *element)
 /* Lays the element out at `offset`, where it has memory. */
 static int element_init(pastset_element *element, pastset_space *space,
                         const pastset_element_options *options, uint64_t offset,
-                        uint64_t data_offset)
+                        uint64_t data_offset, bool has_first_block)
 {
     element_header *header = pastset__space_at(space, offset);
     int err;
@@ -210,7 +211,7 @@ static int element_init(pastset_element *element, pastset_space *space,
     if (err)
         return err;
     element->prefault = options->prefault;
-    if (is_on_demand(options) && data_offset % PASTSET__BLOCK == 0)
+    if (has_first_block)
         first_block_take(element);
     if (is_on_demand(options) && element->committed == 0) {
         element->touched = TOUCH_MIN / element->stride_bytes + 1;
@@ -234,8 +235,8 @@ static int element_init(pastset_element *element, pastset_space *space,
 }
 
 /* Of an element that is large anyway. */
-static bool has_first_block(const pastset_element_options *options,
-                            uint64_t data_bytes)
+static bool wants_first_block(const pastset_element_options *options,
+                              uint64_t data_bytes)
 {
     return options->first_block && is_on_demand(options) &&
            data_bytes >= FIRST_BLOCK_MIN;
@@ -248,20 +249,26 @@ int pastset__element_create(pastset_element **out, pastset_space *space,
     uint64_t bytes =
         header_bytes + (options->capacity + 1) *
                            stride_of(options->type, has_one_writer(options));
-    bool has_block = has_first_block(options, bytes - header_bytes);
-    int err;
+    bool has_block = wants_first_block(options, bytes - header_bytes);
+    uint64_t now_bytes = is_on_demand(options) ? header_bytes : bytes;
+    int err = PASTSET_ENOSPC;
 
     *out = handle_new();
     if (!*out)
         return pastset_no_memory("for an element");
     if (has_block) /* the data may begin so much later */
-        bytes += PASTSET__BLOCK;
-    err = pastset__space_allocate(
-        space, bytes, is_on_demand(options) ? header_bytes : bytes, &offset);
+        err = pastset__space_allocate(space, bytes + PASTSET__BLOCK, now_bytes,
+                                      &offset);
+    if (err) {
+        has_block = false;
+        err = pastset__space_allocate(space, bytes, now_bytes, &offset);
+    }
+    if (err)
+        return err;
     data = offset + header_bytes;
     if (has_block)
         data = round_up(data, PASTSET__BLOCK);
-    return err ? err : element_init(*out, space, options, offset, data);
+    return element_init(*out, space, options, offset, data, has_block);
 }
 
 /* Does the header describe slots that lie within what is mapped of the space?
@@ -404,9 +411,9 @@ void pastset__element_touch(pastset_element *element)
 
     if (from >= PASTSET__BLOCK && pastset__space_has_blocks(element->space)) {
         uint64_t block = block_from(element, from);
-        if (block == from)
+        if (block == from && from + PASTSET__BLOCK <= element->committed_bytes)
             until = from + PASTSET__BLOCK;
-        else if (until > block)
+        else if (block != from && until > block)
             until = block;
     }
     if (until > element->committed_bytes)

@@ -48,8 +48,10 @@ typedef struct pastset_element_options {
     bool prefault;      /* touch the memory now rather than at the writes */
     bool on_demand;     /* take the memory as tuples come, as GROW does in any
                          * case; prefault takes all of it now nevertheless */
-    bool first_block;   /* with it, of an element that may become large: take 2
-                         * MiB now, as writes cost least in whole blocks */
+    bool first_block;   /* of one that takes its memory as tuples come, and may
+                         * have 16 MiB: 2 MiB now, as writes cost least in whole
+                         * blocks. The data begins with one, up to 2 MiB behind
+                         * the header */
 } pastset_element_options;
 
 /* Creates an element. Its disk space is reserved (on demand: as it fills), so

@@ -4,7 +4,8 @@
  *
  *      0  space_header, in a page of its own
  *   4096  directory: one u64 for each element, the offset of its header
- *      …  elements: element_header, then its slots, page aligned
+ *      …  elements: element_header, then its slots, page aligned; these may
+ *         begin with the next block of 2 MiB
  *
  * A slot is the bare tuple where an element has one writer and tuples of one
  * length; else a slot_header and the tuple, rounded up to 8 bytes. The tuple

@@ -13,7 +13,6 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "pastset/array.h"
@@ -21,19 +20,47 @@
 
 #define SPACE_CLOSING (1u << 31)
 
-/* A block that is mapped at once takes a tenth of that. */
-#define BLOCK_MAX_NS 1000000
+/* A block that is mapped at once traps once; page by page 512 times, which also
+ * happens where the kernel keeps pages together that are no whole block. */
+#define BLOCK_TRAPS_MAX 64
+
+/* Addresses that begin with a block: it is mapped at once only where it is a
+ * block in memory, too. Most file systems see to that when they are mapped,
+ * some that lie above others do not. NULL: anywhere. */
+static void *place_find(uint64_t bytes)
+{
+    uint64_t used = round_up(bytes, SPACE_PAGE);
+    unsigned char *all =
+        mmap(NULL, used + PASTSET__BLOCK, PROT_NONE,
+             MAP_NORESERVE | MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    uint64_t before;
+
+    if (all == MAP_FAILED)
+        return NULL;
+    before = round_up((uintptr_t)all, PASTSET__BLOCK) - (uintptr_t)all;
+    if (before > 0)
+        munmap(all, before);
+    munmap(all + before + used, PASTSET__BLOCK - before);
+    return all + before;
+}
 
 int pastset__space_map(pastset_space *space, uint64_t bytes)
 {
     int protection = PROT_READ | (space->read_only ? 0 : PROT_WRITE);
     int flags = MAP_NORESERVE | MAP_SHARED;
+    void *place = NULL;
 
     if (space->fd < 0)
         flags |= MAP_ANONYMOUS;
-    space->base = mmap(NULL, bytes, protection, flags, space->fd, 0);
+    else if (!space->read_only)
+        place = place_find(bytes);
+    if (place)
+        flags |= MAP_FIXED;
+    space->base = mmap(place, bytes, protection, flags, space->fd, 0);
     if (space->base == MAP_FAILED) {
         int error = errno;
+        if (place)
+            munmap(place, bytes);
         return pastset_fail(pastset_status_from_errno(error),
                             "%s: cannot map %llu bytes: %s", space->path,
                             (unsigned long long)bytes, strerror(error));
@@ -169,27 +196,32 @@ static long zeros_write(const pastset_space *space, uint64_t offset,
         pieces[count] = (struct iovec){(void *)(uintptr_t)zeros, own};
         left -= own;
     }
+    _Static_assert(sizeof(long) == sizeof(offset), "else it has two halves");
     return syscall(SYS_pwritev, space->fd, pieces, (long)count, (long)offset,
                    0L);
 }
 
-static int64_t now_ns(void)
+static void blocks_give_up(pastset_space *space)
 {
-    struct timespec t;
+    atomic_store_explicit(&space->lacks_blocks, true, memory_order_relaxed);
+}
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+static long traps(void)
+{
+    struct rusage used;
+
+    return getrusage(RUSAGE_THREAD, &used) == 0 ? used.ru_minflt : 0;
 }
 
 /* Where a block turns out not to be mapped at once, no more are asked for: to
  * map all of its pages one by one would be milliseconds of an operation. */
 static void block_touch(pastset_space *space, uint64_t offset)
 {
-    int64_t begin_ns = now_ns();
+    long before = traps();
 
     pages_touch(space, offset, PASTSET__BLOCK);
-    if (now_ns() - begin_ns > BLOCK_MAX_NS)
-        atomic_store_explicit(&space->lacks_blocks, true, memory_order_relaxed);
+    if (traps() - before > BLOCK_TRAPS_MAX)
+        blocks_give_up(space);
 }
 
 bool pastset__space_has_blocks(const pastset_space *space)
@@ -206,21 +238,24 @@ bool pastset__space_has_blocks(const pastset_space *space)
  * block that one write has brought, 0.1 us. */
 void pastset__space_touch(pastset_space *space, uint64_t offset, uint64_t bytes)
 {
-    bool can_be = can_be_written(space, offset + bytes);
+    bool is_block = bytes == PASTSET__BLOCK && offset % PASTSET__BLOCK == 0;
     uint64_t done = 0;
 
-    while (can_be && done < bytes) {
+    while (done < bytes && can_be_written(space, offset + bytes)) {
         long n = zeros_write(space, offset + done, bytes - done);
         if (n <= 0)
             break; /* then they come one by one */
         done += (uint64_t)n;
     }
-    if (done < bytes)
-        pages_populate(space, offset, bytes);
-    else if (bytes == PASTSET__BLOCK && offset % PASTSET__BLOCK == 0)
+    if (done == bytes && is_block) {
         block_touch(space, offset);
-    else
+    } else if (done == bytes) {
         pages_touch(space, offset, bytes);
+    } else {
+        if (is_block)
+            blocks_give_up(space);
+        pages_populate(space, offset, bytes);
+    }
 }
 
 int pastset__space_commit(pastset_space *space, uint64_t offset, uint64_t bytes,

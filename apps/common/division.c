@@ -124,29 +124,53 @@ int division_shares(double **out, const char *shares, uint32_t threads)
 }
 
 /* Ends are rounded, and no thread is left without a row. */
-static void cut_print(FILE *out, const double *shares, uint32_t rows,
-                      uint32_t threads)
+void division_starts(uint32_t *starts, const double *shares, uint32_t rows,
+                     uint32_t threads)
 {
-    uint32_t first = 0;
-    double above = 0;
+    double above = 0, sum = 0;
 
+    for (uint32_t i = 0; i < threads; i++)
+        sum += shares[i];
+    starts[0] = 0;
     for (uint32_t i = 0; i < threads; i++) {
         uint32_t last = rows - (threads - i - 1), end;
         above += shares[i];
-        end = (uint32_t)(above * rows + 0.5);
-        end = end < first + 1 ? first + 1 : end;
-        end = end > last || i + 1 == threads ? last : end;
-        fprintf(out, "%s%" PRIu32, i ? "," : "", end - first);
-        first = end;
+        end = (uint32_t)(above / sum * rows + 0.5);
+        end = end < starts[i] + 1 ? starts[i] + 1 : end;
+        starts[i + 1] = end > last || i + 1 == threads ? last : end;
     }
+}
+
+int division_print(char **cut, const uint32_t *starts, uint32_t threads)
+{
+    size_t bytes;
+    FILE *out = open_memstream(cut, &bytes);
+
+    if (!out)
+        return pastset_no_memory("for the rows");
+    for (uint32_t i = 0; i < threads; i++)
+        fprintf(out, "%s%" PRIu32, i ? "," : "", starts[i + 1] - starts[i]);
+    return fclose(out) == 0 ? 0 : pastset_no_memory("for the rows");
+}
+
+static int cut_make(char **cut, const double *shares, uint32_t rows,
+                    uint32_t threads)
+{
+    uint32_t *starts = calloc(threads + (size_t)1, sizeof(*starts));
+    int err;
+
+    if (!starts)
+        return pastset_no_memory("for the rows");
+    division_starts(starts, shares, rows, threads);
+    err = division_print(cut, starts, threads);
+    free(starts);
+    return err;
 }
 
 int division_cut(char **cut, const char *shares, uint32_t rows,
                  uint32_t threads)
 {
     double *parts = NULL;
-    size_t bytes;
-    FILE *out;
     int err = threads_check(rows, threads);
 
     *cut = NULL;
@@ -155,11 +179,7 @@ int division_cut(char **cut, const char *shares, uint32_t rows,
     err = division_shares(&parts, shares, threads);
     if (err)
         return err;
-    out = open_memstream(cut, &bytes);
-    if (out)
-        cut_print(out, parts, rows, threads);
+    err = cut_make(cut, parts, rows, threads);
     free(parts);
-    if (out && fclose(out) == 0)
-        return 0;
-    return pastset_no_memory("for the rows");
+    return err;
 }

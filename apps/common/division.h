@@ -24,6 +24,16 @@ int division_share(const char *cut, uint32_t rows, uint32_t threads,
  * PASTSET_EINVAL (they are not one above 0 for each thread), PASTSET_ENOMEM. */
 int division_shares(double **out, const char *shares, uint32_t threads);
 
+/* Where the part of each thread begins, and the end of the last one, by shares
+ * above 0 of any sum: as near as whole rows come to it, one at least. `starts`
+ * has room for one more than there are threads, which are `rows` at most. */
+void division_starts(uint32_t *starts, const double *shares, uint32_t rows,
+                     uint32_t threads);
+
+/* As a map has it: rows of each thread. The caller frees it. Errors:
+ * PASTSET_ENOMEM. */
+int division_print(char **cut, const uint32_t *starts, uint32_t threads);
+
 /* The cut by these shares: as near as whole rows come to it, one at least. The
  * caller frees it. NULL: all equally many. Errors: those of both. */
 int division_cut(char **cut, const char *shares, uint32_t rows,

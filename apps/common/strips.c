@@ -7,7 +7,9 @@
  * read what his neighbour wrote in exchange s, and before that the neighbour
  * had read everything of exchange s - 1. So there are two tuples in an element
  * at most, and with a capacity of 2 no writer ever waits for room; hence both
- * neighbours can write first and read afterwards.
+ * neighbours can write first and read afterwards. Rows that move from one strip
+ * to the next go the same way, in which case, and just after it, who writes
+ * does wait for room.
  *
  * Thread 0 collects the other strips by element `rows`, a piece of some rows
  * in each tuple:
@@ -147,8 +149,9 @@ int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values,
     return err;
 }
 
-/* The row of exchange s has index s, unless something dropped or took one. */
-static int border_read(const strips *s, paths_path *path, double *row)
+/* Row n has index n, unless something dropped or took one. */
+static int border_read(const strips *s, paths_path *path, uint64_t *index,
+                       double *row)
 {
     paths_arguments arguments = {
         .verb = PASTSET_OBSERVE,
@@ -160,13 +163,13 @@ static int border_read(const strips *s, paths_path *path, double *row)
 
     if (err)
         return err;
-    if (arguments.index != s->exchanged)
+    if (arguments.index != *index)
         return pastset_fail(PASTSET_EAPP,
                             "%s: row %" PRIu64 " was lost, the next is row "
                             "%" PRIu64 ": the element needs policy=block and "
                             "no other reader",
-                            paths_describe(path), s->exchanged,
-                            arguments.index);
+                            paths_describe(path), *index, arguments.index);
+    (*index)++;
     return 0;
 }
 
@@ -185,15 +188,132 @@ int strips_exchange(strips *s, const double *first, const double *last,
     if (err)
         return err;
     if (s->from_above)
-        err = border_read(s, s->from_above, above);
+        err = border_read(s, s->from_above, &s->read_above, above);
+    if (!err && s->from_below)
+        err = border_read(s, s->from_below, &s->read_below, below);
+    return err;
+}
+
+/* --- rows that move --- */
+
+/* A strip in memory, with a row above and one below it. */
+typedef struct strip_rows {
+    double *above;
+    uint32_t first, count;
+} strip_rows;
+
+static double *row_of(const strips *s, const strip_rows *r, uint32_t row)
+{
+    return r->above + (size_t)(row - r->first + 1) * s->values;
+}
+
+/* Rows `first` ... `end` - 1. */
+static int rows_give(const strips *s, paths_path *path, const strip_rows *from,
+                     uint32_t first, uint32_t end)
+{
+    int err = 0;
+
+    for (uint32_t row = first; row < end && !err; row++)
+        err = paths_write(path, row_of(s, from, row), row_bytes(s->values));
+    return err;
+}
+
+static int rows_take(const strips *s, paths_path *path, uint64_t *index,
+                     const strip_rows *to, uint32_t first, uint32_t end)
+{
+    int err = 0;
+
+    for (uint32_t row = first; row < end && !err; row++)
+        err = border_read(s, path, index, row_of(s, to, row));
+    return err;
+}
+
+/* Where strip `i` begins after one pass: not beyond where those beside it begin
+ * now, so that its rows are the neighbours' or its own. As both divisions are
+ * in order, so is this one. */
+static uint32_t pass_start(const uint32_t *starts, const uint32_t *wanted,
+                           uint32_t i)
+{
+    uint32_t least = starts[i - 1], most = starts[i + 1];
+
+    if (wanted[i] < least)
+        return least;
+    return wanted[i] > most ? most : wanted[i];
+}
+
+/* First what is above, then what is below: there, the other thread begins with
+ * this one. So all wait for the one above at most, which goes on, as the first
+ * has nobody there; and it does not matter that elements have room for two. */
+static int pass_run(strips *s, const strip_rows *old, const strip_rows *new)
+{
+    uint32_t end = old->first + old->count, new_end = new->first + new->count;
+    uint32_t first = old->first > new->first ? old->first : new->first;
+    int err = 0;
+
+    for (uint32_t row = first; row < end && row < new_end; row++)
+        memcpy(row_of(s, new, row), row_of(s, old, row), row_bytes(s->values));
+    if (new->first > old->first)
+        err = rows_give(s, s->to_above, old, old->first, new->first);
+    else if (new->first < old->first)
+        err = rows_take(s, s->from_above, &s->read_above, new, new->first,
+                        old->first);
     if (err)
         return err;
-    if (s->from_below)
-        err = border_read(s, s->from_below, below);
-    if (err)
-        return err;
-    s->exchanged++;
+    if (new_end < end)
+        return rows_give(s, s->to_below, old, new_end, end);
+    if (new_end > end)
+        return rows_take(s, s->from_below, &s->read_below, new, end, new_end);
     return 0;
+}
+
+/* `next` is how the rows are divided then. */
+static int pass_make(strips *s, double **strip, const uint32_t *next)
+{
+    uint32_t number = paths_thread_number(s->self);
+    strip_rows old = {*strip, s->first, s->rows};
+    strip_rows new = {NULL, next[number], next[number + 1] - next[number]};
+    size_t bytes = row_bytes(s->values);
+    int err;
+
+    if (new.first == old.first &&new.count == old.count)
+        return 0;
+    new.above = malloc((new.count + (size_t)2) * bytes);
+    if (!new.above)
+        return pastset_no_memory("for the strip");
+    memcpy(new.above, old.above, bytes);
+    memcpy(row_of(s, &new, new.first + new.count),
+           row_of(s, &old, old.first + old.count), bytes);
+    err = pass_run(s, &old, &new);
+    if (err) {
+        free(new.above);
+        return err;
+    }
+    free(old.above);
+    *strip = new.above;
+    s->first = new.first;
+    s->rows = new.count;
+    return 0;
+}
+
+int strips_move(strips *s, double **strip, const uint32_t *starts,
+                const uint32_t *wanted)
+{
+    size_t count = paths_thread_count(s->self) + (size_t)1;
+    uint32_t *now = calloc(2 * count, sizeof(*now)), *next = now + count;
+    int err = now ? 0 : pastset_no_memory("for the rows of all threads");
+
+    if (err)
+        return err;
+    memcpy(now, starts, count * sizeof(*now));
+    memcpy(next, starts, count * sizeof(*next));
+    while (!err && memcmp(now, wanted, count * sizeof(*now)) != 0) {
+        for (uint32_t i = 1; i + 1 < count; i++)
+            next[i] = pass_start(now, wanted, i);
+        err = pass_make(s, strip, next);
+        memcpy(now, next, count * sizeof(*now));
+    }
+    free(now);
+    return err;
 }
 
 /* --- all rows --- */

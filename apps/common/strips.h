@@ -21,7 +21,7 @@ typedef struct strips {
     uint32_t values; /* doubles in a row */
     uint32_t first;  /* row of this strip, and how many it has */
     uint32_t rows;
-    uint64_t exchanged; /* border rows, how often */
+    uint64_t read_above, read_below; /* rows that came from there */
     paths_thread *self;
     /* NULL: the grid ends here. */
     paths_path *to_above, *from_above, *to_below, *from_below;
@@ -42,6 +42,17 @@ int strips_open(strips *s, paths_thread *self, uint32_t rows, uint32_t values,
  * `below` become the neighbours', and stay as they are at the grid's ends. */
 int strips_exchange(strips *s, const double *first, const double *last,
                     double *above, double *below);
+
+/* All threads, between two exchanges: rows move until each thread has those of
+ * `wanted`, in passes, in which neighbours give each other rows by the elements
+ * of the borders. `starts` and `wanted` are where the strip of each thread
+ * begins, and the end of the last one; all have the same. `*strip` is this
+ * strip's rows, with a row above and one below them, allocated; it is replaced,
+ * and the rows beside the strip, but for those beside the grid, are to be
+ * exchanged again. Errors: PASTSET_ENOMEM, those of paths_call; `*strip` is to
+ * be freed then, too. */
+int strips_move(strips *s, double **strip, const uint32_t *starts,
+                const uint32_t *wanted);
 
 /* All threads, once, at the end: brings the rows of all strips to thread 0.
  * `mine` are this strip's, without gaps; `all` is for the whole grid, at thread

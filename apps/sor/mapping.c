@@ -6,10 +6,12 @@
 
 #include <inttypes.h>
 
+#include "apps/common/rebalance.h"
 #include "apps/common/strips.h"
 
 int sor_mapping(const program_options *options, FILE *out)
 {
+    const sor_own *own = options->own;
     sor s;
     int err = sor_make(&s, options);
 
@@ -25,6 +27,8 @@ int sor_mapping(const program_options *options, FILE *out)
     fprintf(out, "    residual [kind=element, type=\"f64\"];\n");
     for (uint32_t i = 0; i < options->threads; i++)
         fprintf(out, "    t%" PRIu32 " -> residual [use=max];\n", i);
+    if (own->rebalances)
+        rebalance_mapping(out, options->threads);
     program_mapping_end(out);
     return 0;
 }

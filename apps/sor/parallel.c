@@ -4,16 +4,19 @@
  * Each iteration is as in paper 002, section 2.2: communicate, visit the red
  * points, communicate, visit the black points. To communicate is to write the
  * border rows to the thread above and to the one below, and to read theirs.
- * After every tenth iteration all find out the largest residual. Paths of a
- * thread:
+ * After every tenth iteration all find out the largest residual; then they
+ * divide the rows anew, if that is wanted. Paths of a thread:
  *
- *     to_above, to_below, from_above, from_below, rows   see
- * apps/common/strips.h residual   all-reduce, the maximum */
+ *     to_above, to_below, from_above, from_below, rows   of strips.h
+ *     residual                                           an all-reduce, the
+ *                                                        maximum
+ *     shares                                             of rebalance.h */
 #include "apps/sor/sor.h"
 
 #include <stdlib.h>
 
 #include "apps/common/division.h"
+#include "apps/common/rebalance.h"
 #include "apps/common/strips.h"
 #include "pastset/status.h"
 
@@ -21,6 +24,8 @@ typedef struct strip {
     sor problem;
     strips links;
     paths_path *residual;
+    bool rebalances;
+    rebalance balance;
     size_t width;  /* points in a row: n and the border */
     double *above; /* the row above the strip; then the strip, row by row; then
                       the row below it */
@@ -32,16 +37,28 @@ static double *row_at(const strip *s, uint32_t row)
     return s->above + row * s->width;
 }
 
+static int paths_make(strip *s, paths_thread *self)
+{
+    const char *cut = paths_thread_attribute(self, DIVISION_ATTRIBUTE);
+    uint32_t n = s->problem.n;
+    int err = strips_open(&s->links, self, n, n + 2, cut);
+
+    if (!err)
+        err = paths_open(&s->residual, self, "residual");
+    if (!err && s->rebalances)
+        err = rebalance_open(&s->balance, self, n, cut);
+    return err;
+}
+
 static int strip_make(strip *s, paths_thread *self,
                       const program_options *options)
 {
+    const sor_own *own = options->own;
     int err = sor_make(&s->problem, options);
 
+    s->rebalances = own->rebalances;
     if (!err)
-        err = strips_open(&s->links, self, s->problem.n, s->problem.n + 2,
-                          paths_thread_attribute(self, DIVISION_ATTRIBUTE));
-    if (!err)
-        err = paths_open(&s->residual, self, "residual");
+        err = paths_make(s, self);
     if (err)
         return err;
     s->width = s->links.values;
@@ -88,6 +105,20 @@ static int colour_run(strip *s, uint32_t colour, double *residual)
     return err;
 }
 
+/* All threads: rows move if another division is wanted. */
+static int rows_divide(strip *s)
+{
+    rebalance *r = &s->balance;
+    int err = rebalance_ask(r);
+
+    if (err || !rebalance_is_due(r))
+        return err;
+    err = strips_move(&s->links, &s->above, r->starts, r->wanted);
+    if (!err)
+        rebalance_done(r);
+    return err;
+}
+
 static int iterations_run(strip *s, sor_report *report)
 {
     bool over = false;
@@ -104,6 +135,8 @@ static int iterations_run(strip *s, sor_report *report)
         err = paths_exchange(s->residual, &mine, sizeof(mine),
                              &report->residual, sizeof(report->residual));
         over = sor_is_over(&s->problem, report->iterations, report->residual);
+        if (!err && !over && s->rebalances)
+            err = rows_divide(s);
     }
     if (err)
         pastset_fail_while(err, "iteration %u", (unsigned)report->iterations);
@@ -111,6 +144,13 @@ static int iterations_run(strip *s, sor_report *report)
 }
 
 /* --- a thread --- */
+
+static int division_report(const strip *s, sor_report *report)
+{
+    report->rebalances = true;
+    report->divisions = s->balance.changes;
+    return rebalance_print(&report->division, &s->balance);
+}
 
 static int results_write(const strip *s, sor_report *report,
                          program_result *result)
@@ -125,8 +165,11 @@ static int results_write(const strip *s, sor_report *report,
     }
     err = strips_collect(&s->links, row_at(s, 1), rows);
     report->rows = rows;
+    if (!err && result && s->rebalances)
+        err = division_report(s, report);
     if (!err && result)
         err = sor_report_write(report, result);
+    free(report->division);
     free(rows);
     return err;
 }
@@ -142,6 +185,7 @@ int sor_thread(paths_thread *self, void *argument)
         err = iterations_run(&s, &report);
     if (!err)
         err = results_write(&s, &report, run->result);
+    rebalance_close(&s.balance);
     free(s.above);
     return err;
 }

@@ -6,7 +6,8 @@
 #include "pastset/status.h"
 
 #define PI 3.14159265358979323846
-#define KEY_EQUATION PROGRAM_KEY
+
+enum { KEY_EQUATION = PROGRAM_KEY, KEY_REBALANCE };
 
 static const char *const equations[] = {"laplace", "poisson", NULL};
 
@@ -16,6 +17,11 @@ const struct argp_option sor_options[] = {
      "x^2 "
      "+ y^2 - x y",
      2},
+    {"rebalance", KEY_REBALANCE, NULL, 0,
+     "Every tenth iteration, divide the rows again if a process's share was "
+     "changed ('eventspace tune RUN share=0.5 --process=h0'; default: each "
+     "thread keeps its rows)",
+     2},
     {0},
 };
 
@@ -23,9 +29,15 @@ int sor_parse(program_options *options, int key, const char *text)
 {
     sor_own *o = options->own;
 
-    if (key != KEY_EQUATION)
+    switch (key) {
+    case KEY_EQUATION:
+        return program_parse_name(&o->equation, "equation", text, equations);
+    case KEY_REBALANCE:
+        o->rebalances = true;
+        return 0;
+    default:
         return ARGP_ERR_UNKNOWN;
-    return program_parse_name(&o->equation, "equation", text, equations);
+    }
 }
 
 void sor_make_of(sor *s, uint32_t n, sor_equation equation)
@@ -136,6 +148,10 @@ int sor_report_write(const sor_report *report, program_result *result)
     program_value(result, "residual", report->residual);
     program_value(result, "error", error);
     program_text(result, "checksum", sum);
+    if (report->rebalances) {
+        program_count(result, "divisions", report->divisions);
+        program_text(result, "division", report->division);
+    }
     if (s->rounds || error <= SOR_ACCURACY)
         return 0;
     return pastset_fail(PASTSET_EAPP,

@@ -89,7 +89,10 @@ typedef struct sor_report {
     const sor *problem;
     const double *rows; /* n rows of n + 2 points, without the border rows */
     uint32_t iterations;
-    double residual; /* the largest of the last iteration */
+    double residual;    /* the largest of the last iteration */
+    bool rebalances;    /* then: */
+    uint32_t divisions; /* after the first one */
+    char *division;     /* the last: rows of each thread, "30,75,15" */
 } sor_report;
 
 /* Puts the values into the result. Errors: PASTSET_EAPP (it is over and yet
@@ -100,6 +103,7 @@ int sor_report_write(const sor_report *report, program_result *result);
 
 typedef struct sor_own { /* of program_options.own */
     unsigned equation;
+    bool rebalances; /* see apps/common/rebalance.h */
 } sor_own;
 
 extern const struct argp_option sor_options[];

@@ -75,28 +75,94 @@ static void nothing_known(contracts_level *level)
                                (double)NAN, (double)NAN, false};
 }
 
-static int level_find(contracts_checker *k, const checked *p,
-                      contracts_kind kind, contracts_level *out)
+static const contracts_class *class_of(const contracts_checker *k,
+                                       const checked *p, contracts_kind kind,
+                                       size_t i)
+{
+    return &k->contract->classes[p->classes[kind][i]];
+}
+
+/* Is it promised with what the program does in this interval? */
+static bool is_promised(const checked *p, const contracts_class *class)
+{
+    for (size_t i = 0; i < class->with_count; i++)
+        if (class->with[i] == p->does)
+            return true;
+    return !class->has_with || p->does == 0;
+}
+
+/* The level by the nearest of the classes that are promised; `*nearest` is its
+ * number, from 1, or 0. */
+static int level_among(contracts_checker *k, const checked *p,
+                       contracts_kind kind, contracts_level *out,
+                       size_t *nearest)
 {
     const contracts_contract *c = k->contract;
     double given[CONTRACTS_METRICS_MAX];
     int err;
 
+    *nearest = 0;
     nothing_known(out);
     if (!contracts_values_of(given, c, kind, p->values))
         return 0;
     for (size_t i = 0; i < p->class_count[kind]; i++) {
-        contracts_level one =
-            off_class(p, c, &c->classes[p->classes[kind][i]], given);
-        if (isnan(out->distance) || one.distance < out->distance)
-            *out = one;
+        const contracts_class *class = class_of(k, p, kind, i);
+        contracts_level one;
+        if (!is_promised(p, class))
+            continue;
+        one = off_class(p, c, class, given);
+        if (*nearest && one.distance >= out->distance)
+            continue;
+        *out = one;
+        *nearest = i + 1;
     }
-    if (isnan(out->distance))
+    if (!*nearest)
         return 0;
     k->variables[c->distance] = fmin(out->distance, 1e9);
     err = contracts_rules_infer(c->rules, k->variables);
     out->level = k->variables[c->conclusion];
     return err;
+}
+
+/* What is promised at most with what the program does; false: nothing is. */
+static bool highest_find(const contracts_checker *k, checked *p)
+{
+    const contracts_contract *c = k->contract;
+    size_t promised = 0;
+
+    for (size_t m = 0; m < k->metric_count; m++)
+        p->highest[m] = -INFINITY;
+    for (size_t i = 0; i < p->class_count[CONTRACTS_PERFORMANCE]; i++) {
+        const contracts_class *class = class_of(k, p, CONTRACTS_PERFORMANCE, i);
+        if (!is_promised(p, class))
+            continue;
+        promised++;
+        for (size_t m = 0; m < c->sizes[CONTRACTS_PERFORMANCE]; m++) {
+            size_t metric = c->members[CONTRACTS_PERFORMANCE][m];
+            p->highest[metric] = fmax(p->highest[metric],
+                                      p->factors[metric] * class->centroid[m]);
+        }
+    }
+    return promised > 0;
+}
+
+/* First what it does, and then how fast it should do that. */
+static int level_find(contracts_checker *k, checked *p, contracts_kind kind,
+                      contracts_level *out)
+{
+    size_t nearest;
+    int err;
+
+    if (kind == CONTRACTS_INTRINSIC) {
+        err = level_among(k, p, kind, out, &nearest);
+        p->does = out->level < CONTRACTS_VIOLATED_LEVEL ? nearest : 0;
+        return err;
+    }
+    if (!highest_find(k, p)) {
+        p->does = 0;
+        (void)highest_find(k, p);
+    }
+    return level_among(k, p, kind, out, &nearest);
 }
 
 /* What is not known neither violates nor ends a violation. */
@@ -191,29 +257,12 @@ static int classes_find(contracts_checker *k, checked *p)
         p->classes[kind] = calloc(c->class_count + 1, sizeof(uint32_t));
         if (!p->classes[kind])
             return pastset_no_memory("for a contract");
-        for (size_t i = 0; i < c->class_count; i++) {
-            const char *of = c->classes[i].process;
+        for (size_t i = 0; i < c->class_count; i++)
             if (c->classes[i].kind == (contracts_kind)kind &&
-                (of && p->name ? strcmp(of, p->name) == 0 : of == p->name))
+                contracts_class_is_of(&c->classes[i], p->name))
                 p->classes[kind][p->class_count[kind]++] = (uint32_t)i;
-        }
     }
     return 0;
-}
-
-static void highest_find(contracts_checker *k, checked *p)
-{
-    const contracts_contract *c = k->contract;
-
-    for (size_t i = 0; i < p->class_count[CONTRACTS_PERFORMANCE]; i++) {
-        const contracts_class *class =
-            &c->classes[p->classes[CONTRACTS_PERFORMANCE][i]];
-        for (size_t m = 0; m < c->sizes[CONTRACTS_PERFORMANCE]; m++) {
-            size_t metric = c->members[CONTRACTS_PERFORMANCE][m];
-            p->highest[metric] = fmax(p->highest[metric],
-                                      p->factors[metric] * class->centroid[m]);
-        }
-    }
 }
 
 /* How many times as long its operations are expected to take as in the run that
@@ -262,18 +311,14 @@ static int process_create(contracts_checker *k, uint32_t number,
     p->highest = calloc(k->metric_count + 1, sizeof(*p->highest));
     if (!p->values || !p->factors || !p->highest || !p->waiting || !p->transfer)
         return pastset_no_memory("for a contract");
-    for (size_t m = 0; m < k->metric_count; m++) {
+    for (size_t m = 0; m < k->metric_count; m++)
         p->factors[m] = factor_of(c, name, m);
-        p->highest[m] = -INFINITY;
-    }
     p->slower = slower_of(c, name);
     for (size_t i = 0; i < c->usual_count && name; i++)
         if (strcmp(c->usual[i].process, name) == 0)
             p->usual = &c->usual[i];
     peers_find(p, names, k->process_count);
     err = classes_find(k, p);
-    if (!err)
-        highest_find(k, p);
     return err ? err : contracts_metric_state_create(&p->state, c->metrics);
 }
 

@@ -11,7 +11,8 @@ typedef struct checked {
     double *values;    /* by metric */
     double operations; /* in the interval; NAN: not known */
     double *factors;   /* by metric: of its projection */
-    double *highest;   /* by metric: what is promised at most */
+    size_t does;       /* the intrinsic class that it is in, from 1; 0: none */
+    double *highest;   /* by metric: what is promised at most with that */
     double slower;     /* of what is usual: by its projections */
     uint32_t *classes[CONTRACTS_KINDS]; /* of the contract */
     size_t class_count[CONTRACTS_KINDS];

@@ -52,6 +52,7 @@ void contracts__contract_forget(contracts_contract *c)
     for (size_t i = 0; i < c->class_count; i++) {
         free(c->classes[i].process);
         free(c->classes[i].centroid);
+        free(c->classes[i].with);
         free(c->classes[i].deviation);
     }
     for (size_t i = 0; i < c->usual_count; i++)
@@ -94,6 +95,12 @@ int contracts__contract_members(contracts_contract *c)
         c->members[kind][c->sizes[kind]++] = m;
     }
     return 0;
+}
+
+bool contracts_class_is_of(const contracts_class *c, const char *process)
+{
+    return c->process && process ? strcmp(c->process, process) == 0
+                                 : c->process == process;
 }
 
 bool contracts_values_of(double *out, const contracts_contract *c,

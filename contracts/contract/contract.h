@@ -9,7 +9,7 @@
  *     metric intrinsic operation_bytes = bytes / operations;
  *     metric performance operation_rate = operations / seconds;
  *     class intrinsic of "h0" (4096) deviates (12) seen 57;
- *     class performance of "h0" (812) deviates (20.5) seen 57;
+ *     class performance of "h0" (812) deviates (20.5) seen 57 with 1;
  *     class performance of all (790) deviates (15) seen 57;
  *     project "h0" operation_rate by 0.5;
  *     usual "h0" computing 1e-3 ready 0 sleeping 0 waiting 2e-5 transfer 4e-5;
@@ -18,9 +18,12 @@
  * metric    see metrics.h
  * class     a place in the space of the intrinsic or the performance metrics,
  *           in their order, around which a process, or the mean of all, stays,
- *           and its standard deviation for each; see classes.h
- * project   the process is expected to have so much of this metric where it
- *           runs now (section 4.3.1); of performance metrics
+ *           and its standard deviation for each; see classes.h. One of
+ *           performance was seen together with some of the intrinsic ones of
+ * its process, by their numbers from 1 (with none: between these; left out: not
+ * known), and is promised with these: what a program does at its end is no
+ * promise for what it does before project   the process is expected to have so
+ * much of this metric where it runs now (section 4.3.1); of performance metrics
  * usual     seconds for each operation of a process: in all, and behind that
  *           what of it has to do with another process; see checker.h
  *
@@ -53,6 +56,8 @@ typedef struct contracts_class {
     contracts_kind kind;
     size_t seen; /* intervals */
     double *centroid, *deviation;
+    bool has_with; /* of performance: with these intrinsic ones only */
+    size_t *with, with_count;
 } contracts_class;
 
 typedef struct contracts_projection {
@@ -129,6 +134,8 @@ int contracts_contract_print(const contracts_contract *c, FILE *out);
 /* NULL is allowed. */
 void contracts_contract_destroy(contracts_contract *c);
 
+/* Is it of the process of this name (NULL: of all)? */
+bool contracts_class_is_of(const contracts_class *c, const char *process);
 /* What an operation took in an interval (where none ended, what was done of
  * it); false: not known. */
 bool contracts_parts_of(double out[CONTRACTS_PARTS], const double *quantities);

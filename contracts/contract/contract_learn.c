@@ -53,31 +53,107 @@ static int class_add(const learning *l, const char *name, contracts_kind kind,
                : pastset_no_memory("for a contract");
 }
 
-/* Of a process, or of all. */
-static int classes_learn(const learning *l, uint32_t process, const char *name,
-                         contracts_kind kind)
+#define NO_CLASS SIZE_MAX /* or nothing is known */
+
+/* By interval: in which class of a kind it is. */
+typedef struct by_interval {
+    size_t *of[CONTRACTS_KINDS];
+    size_t first[CONTRACTS_KINDS], count[CONTRACTS_KINDS]; /* in the contract */
+} by_interval;
+
+/* The points of the intervals of which all is known; what `in` tells is which
+ * these are. Gives how many. */
+static size_t points_take(const learning *l, uint32_t process,
+                          contracts_kind kind, double *points, size_t *in)
 {
     size_t size = l->c->sizes[kind], count = 0;
-    double *points =
-        malloc((l->signature->intervals * size + 1) * sizeof(*points));
-    contracts_class_options options = {.tolerance = l->c->tolerance};
-    contracts_classes found;
-    int err;
 
-    if (!points)
-        return pastset_no_memory("for a contract");
     for (size_t i = 0; i < l->signature->intervals; i++)
-        count += contracts_values_of(
-            &points[count * size], l->c, kind,
-            contracts_signature_at(l->signature, process, i));
-    err = count ? contracts_classes_find(&found, NULL, points, count, size,
-                                         &options)
-                : 0;
-    for (size_t i = 0; count && i < found.count && !err; i++)
-        err = class_add(l, name, kind, &found, i);
+        if (contracts_values_of(
+                &points[count * size], l->c, kind,
+                contracts_signature_at(l->signature, process, i)))
+            in[count++] = i;
+    return count;
+}
+
+/* From the class of each point to that of each interval. */
+static void intervals_find(size_t *of, const size_t *points, const size_t *in,
+                           size_t count, size_t intervals)
+{
+    for (size_t i = 0; i < intervals; i++)
+        of[i] = NO_CLASS;
+    for (size_t i = 0; i < count; i++)
+        of[in[i]] = points[i];
+}
+
+/* Of a process, or of all. */
+static int classes_learn(const learning *l, uint32_t process, const char *name,
+                         contracts_kind kind, by_interval *by)
+{
+    size_t size = l->c->sizes[kind], intervals = l->signature->intervals, count;
+    double *points = malloc((intervals * size + 1) * sizeof(*points));
+    size_t *of = calloc(2 * intervals + 1, sizeof(*of)), *in = of + intervals;
+    contracts_class_options options = {.tolerance = l->c->tolerance};
+    contracts_classes found = {0};
+    int err = points && of ? 0 : pastset_no_memory("for a contract");
+
+    count = err ? 0 : points_take(l, process, kind, points, in);
     if (count)
-        contracts_classes_fini(&found);
+        err = contracts_classes_find(&found, of, points, count, size, &options);
+    by->first[kind] = l->c->class_count;
+    for (size_t i = 0; i < found.count && !err; i++)
+        err = class_add(l, name, kind, &found, i);
+    by->count[kind] = l->c->class_count - by->first[kind];
+    if (!err)
+        intervals_find(by->of[kind], of, in, count, intervals);
+    contracts_classes_fini(&found);
+    free(of);
     free(points);
+    return err;
+}
+
+#define OFTEN 3 /* intervals: once may be by chance */
+
+/* With which intrinsic classes this one of performance was seen. */
+static int with_learn(const learning *l, const by_interval *by, size_t number)
+{
+    contracts_class *class =
+        &l->c->classes[by->first[CONTRACTS_PERFORMANCE] + number];
+
+    class->has_with = true;
+    for (size_t k = 0; k < by->count[CONTRACTS_INTRINSIC]; k++) {
+        size_t seen = 0, *more;
+        for (size_t i = 0; i < l->signature->intervals; i++)
+            seen += by->of[CONTRACTS_PERFORMANCE][i] == number &&
+                    by->of[CONTRACTS_INTRINSIC][i] == k;
+        if (seen < OFTEN)
+            continue;
+        more =
+            pastset_array_grow(class->with, class->with_count, sizeof(*more));
+        if (!more)
+            return pastset_no_memory("for a contract");
+        class->with = more;
+        more[class->with_count++] = k + 1;
+    }
+    return 0;
+}
+
+/* Of a process, or of all. */
+static int kinds_learn(const learning *l, uint32_t process, const char *name)
+{
+    size_t intervals = l->signature->intervals;
+    size_t *of = calloc(CONTRACTS_KINDS * intervals + 1, sizeof(*of));
+    by_interval by = {.of = {of, of + intervals}};
+    int err = of ? 0 : pastset_no_memory("for a contract");
+
+    for (int k = 0; k < CONTRACTS_KINDS && !err; k++)
+        if (l->c->sizes[k])
+            err = classes_learn(l, process, name, (contracts_kind)k, &by);
+    for (size_t i = 0; i < by.count[CONTRACTS_PERFORMANCE] && !err &&
+                       by.count[CONTRACTS_INTRINSIC];
+         i++)
+        err = with_learn(l, &by, i);
+    free(of);
     return err;
 }
 
@@ -194,9 +270,7 @@ int contracts_contract_learn(contracts_contract *c,
                                 "the name of the process %s cannot be written "
                                 "into a contract",
                                 name);
-        for (int k = 0; k < CONTRACTS_KINDS && !err; k++)
-            err =
-                c->sizes[k] ? classes_learn(&l, p, name, (contracts_kind)k) : 0;
+        err = kinds_learn(&l, p, name);
         if (!err && name)
             err = usual_learn(&l, p);
     }

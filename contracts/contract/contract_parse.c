@@ -3,7 +3,8 @@
  *     contract   = { ( "interval" | "tolerance" | "violated" ) NUMBER ";"
  *                  | "rules" STRING ";" | "metric" metric (metrics.c)
  *                  | "class" KIND "of" ( STRING | "all" ) numbers
- *                    "deviates" numbers "seen" NUMBER ";"
+ *                    "deviates" numbers "seen" NUMBER
+ *                    [ "with" ( "none" | NUMBER { "," NUMBER } ) ] ";"
  *                  | "project" STRING METRIC "by" NUMBER ";"
  *                  | "usual" STRING { PART NUMBER } ";"
  *                  | "usual" STRING "with" STRING
@@ -72,6 +73,50 @@ static double *numbers_parse(parser *p, size_t count, bool is_deviation)
     return out;
 }
 
+/* How many intrinsic ones there are of the process of a class. */
+static size_t intrinsic_count(const parser *p, const contracts_class *class)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < p->c->class_count; i++) {
+        const contracts_class *one = &p->c->classes[i];
+        count += one->kind == CONTRACTS_INTRINSIC &&
+                 contracts_class_is_of(one, class->process);
+    }
+    return count;
+}
+
+static size_t class_number(parser *p, size_t most)
+{
+    static const char otherwise[] =
+        "there is no intrinsic class of this number before it";
+    contracts__tokens at = p->t;
+    double number = number_within(p, 1, (double)most, otherwise);
+
+    if (!p->t.err && number != floor(number)) {
+        contracts__wrong(&at, "%s", otherwise);
+        p->t.err = at.err;
+    }
+    return (size_t)number;
+}
+
+static void with_parse(parser *p, contracts_class *class)
+{
+    if (class->kind != CONTRACTS_PERFORMANCE)
+        contracts__wrong(&p->t, "only classes of performance are with others");
+    class->has_with = true;
+    if (contracts__take_word(&p->t, "none"))
+        return;
+    do {
+        size_t *more =
+            contracts__more(&p->t, (void **)&class->with, &class->with_count,
+                            sizeof(*more), ITEMS_MAX, "classes");
+        if (!more)
+            return;
+        *more = class_number(p, intrinsic_count(p, class));
+    } while (contracts__take_mark(&p->t, ","));
+}
+
 static void class_parse(parser *p)
 {
     contracts_class *class =
@@ -97,6 +142,8 @@ static void class_parse(parser *p)
         contracts__expected(&p->t, "seen");
     class->seen = (size_t)number_within(p, 0, SEEN_MAX,
                                         "so many intervals there cannot be");
+    if (contracts__take_word(&p->t, "with"))
+        with_parse(p, class);
     contracts__need_mark(&p->t, ";");
 }
 

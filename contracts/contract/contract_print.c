@@ -24,7 +24,12 @@ static void class_print(const contracts_contract *c, const contracts_class *k,
     numbers_print(k->centroid, c->sizes[k->kind], out);
     fputs(" deviates ", out);
     numbers_print(k->deviation, c->sizes[k->kind], out);
-    fprintf(out, " seen %zu;\n", k->seen);
+    fprintf(out, " seen %zu", k->seen);
+    if (k->has_with)
+        fputs(k->with_count ? " with" : " with none", out);
+    for (size_t i = 0; i < k->with_count; i++)
+        fprintf(out, "%s %zu", i ? "," : "", k->with[i]);
+    fputs(";\n", out);
 }
 
 static void settings_print(const contracts_contract *c, FILE *out)

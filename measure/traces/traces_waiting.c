@@ -7,13 +7,14 @@
 #define YIELD_NS 1000000
 
 /* Of a thread: time in its calls, for how long it had a processor then, and for
- * how long others had it while it needed one; and for how long it had one where
- * it sleeps, of which yields are, too. */
+ * how long others had it while it needed one. */
 typedef struct {
-    int64_t all_ns, had_ns, ready_ns, outside_ns;
+    int64_t all_ns, had_ns, ready_ns;
 } call_times;
 
-/* Where ranks find each other they sleep, as they wait for the launcher. */
+/* Where ranks wait for the launcher, too, which is no sign of how they wait for
+ * each other: processor time of these calls does not count. Who yields there
+ * is still one that yields; in MPI_Init nobody counts yields. */
 static bool is_outside(const ranks *r, const ranks_operation *o)
 {
     return measure__ranks_is_like(r, o, "MPI_Init") ||
@@ -29,18 +30,14 @@ static call_times in_calls(const ranks *r, uint32_t thread)
     for (size_t i = r->threads[thread]; i < r->threads[thread + 1]; i++) {
         const ranks_operation *o = &r->operations[i];
         int64_t from_ns = o->start_ns > done_ns ? o->start_ns : done_ns;
-        int64_t had_ns;
         if (o->end_ns <= from_ns)
             continue;
         done_ns = o->end_ns;
-        had_ns =
-            measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
-        if (is_outside(r, o)) {
-            c.outside_ns += had_ns;
+        if (is_outside(r, o))
             continue;
-        }
         c.all_ns += o->end_ns - from_ns;
-        c.had_ns += had_ns;
+        c.had_ns +=
+            measure__traces_cpu(r->t, o->process, thread, from_ns, o->end_ns);
         if (times->ready)
             c.ready_ns += times->ready(times->context, o->process, thread,
                                        from_ns + r->t->start_ns,
@@ -69,8 +66,7 @@ predict_waiting measure__ranks_waiting(const ranks *r, uint32_t process,
     c = in_calls(r, thread);
     if (c.had_ns + c.ready_ns <= c.all_ns / 2)
         return PREDICT_SLEEPS;
-    return yields_of(r, thread) >
-                   (uint64_t)((c.had_ns + c.outside_ns) / YIELD_NS)
+    return yields_of(r, thread) > (uint64_t)(c.had_ns / YIELD_NS)
                ? PREDICT_YIELDS
                : PREDICT_SPINS;
 }

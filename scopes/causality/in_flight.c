@@ -100,10 +100,8 @@ static int64_t ns_between(const eventspace_meta *meta, uint64_t from,
 
 /* How many operations a thread of a front end has ended: so many as its last
  * event says. */
-static uint32_t ended_by(const taking *t, uint32_t process, uint32_t executor)
+static uint32_t ended_by(pastset_space *space, uint32_t executor)
 {
-    pastset_space *space =
-        eventspace_run_process_at(t->world.run, process)->space;
     char name[32];
     pastset_element *element;
     pastset_ledger ledger;
@@ -231,17 +229,15 @@ static int parts_fill(const taking *t, scopes_pending *p, const noted *n)
 
 /* The note, and how many operations had ended before it was read. A thread that
  * polls makes a note after each event: between the two it is said to go on. */
-static int read_note(const taking *t, uint32_t process, uint32_t executor,
-                     noted *out, uint32_t *ended)
+static int read_note(pastset_space *space, uint32_t executor, noted *out,
+                     uint32_t *ended)
 {
-    pastset_space *space =
-        eventspace_run_process_at(t->world.run, process)->space;
     int err = 0;
 
     *ended = 0;
     for (int i = 0; i < TRIES; i++) {
         if (executor)
-            *ended = ended_by(t, process, executor);
+            *ended = ended_by(space, executor);
         err = paths_executor_read_parts(space, executor, &out->note, out->parts,
                                         &out->count);
         if (err || !(out->note.flags & PATHS_NOTE_POLLS) ||
@@ -258,7 +254,7 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
     noted n;
     scopes_pending *p;
     uint32_t ended;
-    int err = read_note(t, process, executor, &n, &ended);
+    int err = read_note(h->space, executor, &n, &ended);
 
     if (err && err != PASTSET_ENOENT)
         eventspace_run_note(t->world.run, process, "%s", pastset_error());
@@ -274,6 +270,7 @@ static int take_one(taking *t, uint32_t process, uint32_t executor)
         return no_memory();
     p->process = process;
     p->thread = executor ? n.note.thread : PATHS_NONE;
+    p->executor = executor;
     fill(t, p, &n.note);
     err = parts_fill(t, p, &n);
     go_on(t, p, ended, &n.note);
@@ -368,6 +365,22 @@ int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
     }
     *out = t.list;
     return err;
+}
+
+bool scopes_pending_lasts(const scopes_pending *p, const eventspace_run *run)
+{
+    pastset_space *space = eventspace_run_process_at(run, p->process)->space;
+    const paths_executor_note *note;
+    noted n;
+    uint32_t ended;
+
+    if (!space || read_note(space, p->executor, &n, &ended))
+        return true;
+    note = &n.note;
+    if (note->activity != p->activity || note->since != p->since_ticks)
+        return false;
+    return (note->sequence == p->sequence || note->flags & PATHS_NOTE_POLLS) &&
+           (ended < note->sequence || !(note->flags & PATHS_NOTE_COLLECTOR));
 }
 
 static void forget(scopes_pending *p)

@@ -22,7 +22,8 @@
 typedef struct scopes_pending {
     uint32_t process;               /* of the map */
     eventspace_state process_state; /* KILLED: this is what it was in then */
-    uint32_t thread; /* its number; PATHS_NONE: the process's network loop */
+    uint32_t thread;   /* its number; PATHS_NONE: the process's network loop */
+    uint32_t executor; /* of its process; 0: the network loop */
     paths_activity activity;
     bool operates;        /* an operation is under way: what `verb` to `element`
                              tell of it */
@@ -59,6 +60,10 @@ typedef struct scopes_pending_list {
  * is wrong with a note is the process's problem. Errors: PASTSET_ENOMEM. */
 int scopes_pending_take(scopes_pending_list **out, eventspace_run *run,
                         const scopes_topology *topology);
+/* Has a thread not moved since its note was taken? Those for whom this holds
+ * have all been in what is told of them at one time: when the last of their
+ * notes was taken. What cannot be looked at again has not moved. */
+bool scopes_pending_lasts(const scopes_pending *p, const eventspace_run *run);
 /* NULL is allowed. */
 void scopes_pending_destroy(scopes_pending_list *list);
 

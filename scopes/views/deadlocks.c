@@ -15,7 +15,9 @@
  * send and the receive of its message that wait for each other are on their
  * way, however large it is. Neither does somebody wait in vain whose message
  * was sent already, or for whom a thread has done its part of a collective
- * (causality/arrived.h); this is looked at only if somebody seems to.
+ * (causality/arrived.h); this is looked at only if somebody seems to. Notes are
+ * taken one after the other, and what has arrived after them: whoever has moved
+ * meanwhile hangs nowhere, and those that have not, have stood together.
  *
  *   no., thread, process
  *   for        since its operation began
@@ -64,6 +66,15 @@ static void follow(scopes__graph *g)
             changed = true;
         }
     }
+}
+
+/* What has moved since its note was taken hangs nowhere. */
+static void look_again(scopes__graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++)
+        g->stuck[i] = g->stuck[i] &&
+                      scopes_pending_lasts(g->threads[i], g->view_input->run);
+    follow(g);
 }
 
 static bool has_stuck(const scopes__graph *g)
@@ -117,8 +128,10 @@ static int make(scopes_table *out, const scopes_view_input *view_input)
     if (has_stuck(&g) && view_input->run) {
         int err = scopes_arrived_create(&g.arrived, view_input->run,
                                         view_input->topology);
-        if (!err)
+        if (!err) {
             follow(&g);
+            look_again(&g);
+        }
         scopes_arrived_destroy(g.arrived);
     }
     for (uint32_t i = 0; i < g.count; i++)

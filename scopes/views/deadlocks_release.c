@@ -127,15 +127,22 @@ static bool may_thread(const scopes__graph *g, const scopes_pending *waiting,
     return !g->stuck[thread] || meet(g->view_input, waiting, other);
 }
 
-/* A front end's threads wait for a process rather than for one thread of it. */
+/* A front end's threads wait for a process rather than for one thread of it.
+ * One of which nothing is known may be about to come up, as long as the run
+ * goes on. */
 static bool may_process(const scopes__graph *g, const scopes_pending *waiting,
                         uint32_t process)
 {
-    for (uint32_t i = 0; i < g->count; i++)
-        if (g->threads[i] && g->threads[i]->process == process &&
-            may_thread(g, waiting, i))
+    bool is_known = false;
+
+    for (uint32_t i = 0; i < g->count; i++) {
+        if (!g->threads[i] || g->threads[i]->process != process)
+            continue;
+        is_known = true;
+        if (may_thread(g, waiting, i))
             return true;
-    return false;
+    }
+    return !is_known && waiting->process_state == EVENTSPACE_RUNNING;
 }
 
 /* Some of what it waits for has come already, or nothing is left to be done for

@@ -5,3 +5,11 @@ es_test(apps/division_test
 if(TARGET apps_division_test)
   add_dependencies(apps_division_test eventspace_cli sor adi river windtunnel)
 endif()
+es_test_app(apps/strips_app)
+if(suites)
+  target_link_libraries(strips_app PRIVATE es_strips)
+  add_test(NAME apps/rebalance
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/apps/rebalance_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
+  set_tests_properties(apps/rebalance PROPERTIES TIMEOUT 900)
+endif()

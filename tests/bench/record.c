@@ -8,6 +8,8 @@
  *   mpi.eztrace.*   what is added to these, beside what EZTrace adds
  *   mpi.kernel.*    parts of real programs (mpi/kernels.c), recorded; the limit
  *                   is without
+ *   mpi.watched.*   the same with --watch, which looks for deadlocks; the limit
+ *                   is without
  *
  * The ways in which a program is run (as it is, with the bare interposer,
  * recorded, by EZTrace) take turns, block by block (mpi/turns.h), and each
@@ -29,6 +31,7 @@
  * less than another, so there are many courses. */
 #define KERNEL_COURSES 40
 #define KERNEL_BLOCKS 40
+#define WATCHED_COURSES 20          /* of each */
 #define MOST_BLOCKS (COURSES * 250) /* of all courses */
 
 _Static_assert(KERNEL_COURSES *KERNEL_BLOCKS <= MOST_BLOCKS, "they fit");
@@ -46,7 +49,7 @@ _Static_assert(KERNEL_COURSES *KERNEL_BLOCKS <= MOST_BLOCKS, "they fit");
 #define RECORD_MPICH_RUN NULL
 #endif
 
-typedef enum way { PLAIN, BARE, RECORDED, EZTRACE, WAYS } way;
+typedef enum way { PLAIN, BARE, RECORDED, WATCHED, EZTRACE, WAYS } way;
 
 typedef struct library {
     const char *name, *bench, *kernels, *bare, *launcher, *arguments, *preload;
@@ -69,6 +72,10 @@ static void way_write(char *out, size_t capacity, const library *l, way how)
     case RECORDED:
         snprintf(out, capacity,
                  EVENTSPACE " mpi --replace --output=recorded --");
+        break;
+    case WATCHED:
+        snprintf(out, capacity,
+                 EVENTSPACE " mpi --replace --watch --output=recorded --");
         break;
     case EZTRACE:
         snprintf(out, capacity, "eztrace -t %s -o eztraced", l->name);
@@ -236,6 +243,26 @@ static void kernel_measure(const library *l, const char *kernel)
         beside_print(name, RECORDED, PLAIN, 1e3, "us", "as it is");
 }
 
+static void watched_measure(const library *l, const char *kernel)
+{
+    char name[64], operation[64];
+    bool is_right = name_wanted(name, sizeof(name), "watched.", kernel, l);
+
+    snprintf(operation, sizeof(operation), "%s %d", kernel, KERNEL_BLOCKS);
+    times.count = 0;
+    for (int i = 0; i < WATCHED_COURSES && is_right; i++) {
+        size_t from = times.count;
+        is_right = course(l, l->kernels, operation, 2, 1u << PLAIN);
+        times.count = from;
+        is_right =
+            is_right && course(l, l->kernels, operation, 2, 1u << WATCHED);
+    }
+    if (is_right)
+        beside_print(name, WATCHED, PLAIN, 1e3, "us", "as it is");
+    else if (times.count)
+        fprintf(stderr, "bench: %s has failed\n", name);
+}
+
 void bench_record(void)
 {
     static const char *const kernels[] = {"stencil", "cg", "alltoall",
@@ -255,5 +282,7 @@ void bench_record(void)
         communication_measure(l, "allreduce8", has_eztrace);
         for (size_t k = 0; k < sizeof(kernels) / sizeof(*kernels); k++)
             kernel_measure(l, kernels[k]);
+        for (size_t k = 0; k < sizeof(kernels) / sizeof(*kernels); k++)
+            watched_measure(l, kernels[k]);
     }
 }

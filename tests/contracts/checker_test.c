@@ -93,6 +93,17 @@ Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
          "2:18: a factor of a projection is above 0"},
         {"metric performance a = bytes;\nproject \"p\" b by 1;",
          "2:13: expected the name of a metric"},
+        {"metric performance a = bytes;\n"
+         "class performance of all (1) deviates (1) seen 3 with 1;",
+         "2:55: there is no intrinsic class of this number before it"},
+        {"metric intrinsic a = bytes;\nmetric performance b = bytes;\n"
+         "class intrinsic of all (1) deviates (1) seen 3;\n"
+         "class intrinsic of all (2) deviates (1) seen 3;\n"
+         "class performance of all (1) deviates (1) seen 3 with 1.5;",
+         "5:55: there is no intrinsic class of this number before it"},
+        {"metric intrinsic a = bytes;\n"
+         "class intrinsic of all (1) deviates (1) seen 3 with none;",
+         "only classes of performance are with others"},
         {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
         {"usual \"p\" resting 1;", "1:11: expected \";\""},
         {"usual \"p\" with \"q\" waiting 1;",
@@ -227,6 +238,74 @@ Test(checker, has_nothing_to_say_while_all_is_well, .timeout = 60)
         cr_assert(isnan(j[PROCESSES].levels[CONTRACTS_INTRINSIC].level));
     }
     end(&k);
+}
+
+/* What is done at the end, which takes longer, is no promise for the rest. */
+Test(checker, promises_a_rate_with_what_is_done_then, .timeout = 60)
+{
+    static const char text[] =
+        "interval 0.5;\ntolerance 0.1;\nviolated 1;\n"
+        "metric intrinsic size = bytes / operations;\n"
+        "metric performance rate = operations / seconds;\n"
+        "class intrinsic of \"p0\" (100) deviates (1) seen 90;\n"
+        "class intrinsic of \"p0\" (0) deviates (0) seen 10;\n"
+        "class performance of \"p0\" (1000) deviates (10) seen 90 with 1;\n"
+        "class performance of \"p0\" (480) deviates (10) seen 10 with 2;\n"
+        "class performance of \"p0\" (300) deviates (1) seen 3 with none;\n";
+    static const struct {
+        double operations, bytes, expected;
+        bool is_violated;
+    } intervals[] = {
+        {500, 100, 1000, false}, {240, 100, 1000, true}, {240, 0, 480, false},
+        {600, 0, 480, false},    {150, 0, 480, true},    {150, 100, 1000, true},
+        {150, 50, 300, false}, /* it does something else */
+    };
+    checked_course k = {.contract = contract_of(text), .course = course_made()};
+    char *printed = text_of(k.contract);
+
+    cr_assert_str_eq(printed, text);
+    free(printed);
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    for (size_t i = 0; i < sizeof(intervals) / sizeof(*intervals); i++) {
+        const contracts_level *level;
+        interval_set(k.course, 0, i, intervals[i].operations,
+                     intervals[i].bytes, 5e-4, 0, 2e-4, 3e-4);
+        level = &next_of(&k, i)->levels[CONTRACTS_PERFORMANCE];
+        cr_assert_float_eq(level->expected, intervals[i].expected, 1e-9,
+                           "interval %zu: %g", i, level->expected);
+        cr_assert_eq(level->is_violated, intervals[i].is_violated,
+                     "interval %zu", i);
+    }
+    end(&k);
+}
+
+/* A run that gathers its result in the last third. */
+Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
+{
+    static const char wanted[] =
+        "class intrinsic of \"p0\" (100) deviates (0) seen 8;\n"
+        "class intrinsic of \"p0\" (0) deviates (0) seen 4;\n"
+        "class performance of \"p0\" (1000) deviates (0) seen 8 with 1;\n"
+        "class performance of \"p0\" (400) deviates (0) seen 4 with 2;\n";
+    checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
+    contracts_signature *signature;
+    char *text;
+
+    all_well(k.course);
+    for (size_t i = 8; i < INTERVALS; i++)
+        interval_set(k.course, 0, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
+    check_status(
+        contracts_signature_make(&signature, k.contract->metrics, k.course), 0);
+    check_status(
+        contracts_contract_learn(k.contract, k.course, signature, names), 0);
+    text = text_of(k.contract);
+    cr_assert(strstr(text, wanted), "%s", text);
+    free(text);
+    contracts_signature_destroy(signature);
+    contracts_contract_destroy(k.contract);
+    contracts_course_destroy(k.course);
 }
 
 /* The tolerance is 3 units: a rate of 865 is 4.05 off, of 850 4.5, of 800 6. */

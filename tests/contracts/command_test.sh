@@ -67,6 +67,15 @@ code=0
 eventspace contract check made OTHER --detail --format=json > said || code=$?
 [ $code -eq 3 ] || fail "code $code, not 3, of --detail"
 grep -q '"violated": *"intrinsic"' said || fail 'no violation in the detail'
+eventspace report OTHER --last=300ms --contract=made --output=page.html
+for title in 'who broke it, and why' 'how far from what the program does'; do
+    grep -q "made: $title" page.html || fail "no panel: $title"
+done
+if eventspace report OTHER --contract=missing --output=no.html 2> said ||
+    [ -e no.html ]; then
+    fail 'a page of a contract that is not there'
+fi
+grep -q '^eventspace: cannot open missing: ' said || fail "$(cat said)"
 
 # --- what the program counts ---
 

@@ -2,6 +2,7 @@
 es_test(contracts/rules_test LINKS eventspace::contracts m)
 es_test(contracts/metrics_test LINKS eventspace::contracts m)
 es_test(contracts/classes_test LINKS eventspace::contracts m)
+es_test(contracts/balance_test LINKS eventspace::contracts m)
 es_test(contracts/course_test SOURCES measure/planted_ranks.c scopes/fake_run.c
                                       support/scratch.c
         LINKS eventspace::contracts)

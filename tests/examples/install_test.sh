@@ -11,8 +11,8 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 
 "$cmake" --install "$build" --prefix "$folder/prefix" >"$folder/log"
-for file in bin/eventspace libexec/eventspace/gsum share/man/man1/eventspace.1 \
-    include/eventspace/eventspace/eventspace.h; do
+for file in bin/eventspace libexec/eventspace-whole libexec/eventspace/gsum \
+    share/man/man1/eventspace.1 include/eventspace/eventspace/eventspace.h; do
     test -f "$folder/prefix/$file" || { echo "no $file"; exit 1; }
 done
 

@@ -31,8 +31,8 @@ development=$(echo "$folder"/libeventspace-dev_*.deb)
 root=$folder/root
 dpkg-deb -x "$runtime" "$root"
 (cd "$root" && find . -type f | sort) >"$folder/runtime"
-for file in bin/eventspace share/bash-completion/completions/eventspace \
-    lib/libeventspace_sql.so lib/libeventspace_mpi.so \
+for file in bin/eventspace libexec/eventspace-whole \
+    share/bash-completion/completions/eventspace lib/libeventspace_sql.so lib/libeventspace_mpi.so \
     lib/libeventspace_openmpi.so lib/libeventspace_mpich.so \
     share/doc/eventspace/copyright; do
     echo "./usr/$file"

@@ -24,6 +24,12 @@ for (const word of process.argv.slice(2)) {
         words.push(word);
 }
 const [library, subject, traced, eventspace, maps, scratch] = words;
+// What eventspace becomes for some commands: of these, its own calls fail.
+const whole = path.join(path.dirname(eventspace), '../libexec/eventspace-whole');
+const ofWhole = new Set(['report', 'export', 'import', 'pack', 'unpack', 'serve',
+                         'profile', 'experiment']);
+const programOf = (args) => ofWhole.has(args[0]) ||
+    (args[0] === 'map' && args[1] === 'draw') ? whole : eventspace;
 const kinds = ['memory', 'descriptor', 'space', 'write', 'send', 'receive',
                'process'];
 const HANG_MS = 60000; // a busy machine; what hangs does so for ever
@@ -33,7 +39,7 @@ const HANG_MS = 60000; // a busy machine; what hangs does so for ever
 const processes3 = ['', 'h0', 'h1', 'h2'];
 const run = (map) => (out) =>
     [eventspace, 'run', path.join(maps, map), '--output', out, '--', subject];
-const look = (...args) => (out) => [eventspace, ...args.map(
+const look = (...args) => (out) => [programOf(args), ...args.map(
     (a) => a.replace('RUN', path.join(scratch, 'run')).replace('OUT', out)
         .replace('TRACE', path.join(scratch, 'trace', 'trace.otf2'))
         .replace('IMPORTED', path.join(scratch, 'imported'))
@@ -41,7 +47,7 @@ const look = (...args) => (out) => [eventspace, ...args.map(
         .replace('RANKS', path.join(scratch, 'ranks')))];
 const copied = (...args) => (out) => {
     fs.cpSync(path.join(scratch, 'run'), out, {recursive: true});
-    return [eventspace, ...args.map((a) => a.replace('COPY', out))];
+    return [programOf(args), ...args.map((a) => a.replace('COPY', out))];
 };
 
 const cases = [
@@ -173,7 +179,8 @@ function execute(c, kind, at) {
 
 const program = (c) => c.name.startsWith('one') ||
     (c.process && c.process !== '')
-    ? c.name.startsWith('scope') ? eventspace : subject : eventspace;
+    ? c.name.startsWith('scope') ? eventspace : subject
+    : [...ofWhole].some((name) => c.name.includes(name)) ? whole : eventspace;
 
 function where(c, address) {
     try {

@@ -1,11 +1,15 @@
 # Jobs and MPI programs of which some are killed; included from
 # tests/CMakeLists.txt. Few kills here; `./bootstrap soak` has more.
-if(suites AND NOT EVENTSPACE_SANITIZE)
+if(suites AND mpis)
   find_program(NODE NAMES node nodejs REQUIRED)
+  list(JOIN mpis "|" any_mpi)
   foreach(course windtunnel.openmpi windtunnel.mpich windtunnel.slurm
                  ring.openmpi ring.mpich)
     string(REPLACE "." ";" words ${course})
     list(POP_BACK words launcher)
+    if(NOT launcher MATCHES "^(slurm|${any_mpi})$")
+      continue()
+    endif()
     set(slurm)
     if(launcher STREQUAL slurm)
       set(slurm --slurm)

@@ -1,8 +1,9 @@
 // launchers.mjs - launchers of jobs, each with four machines that are this one.
 import {mkdirSync, rmSync, writeFileSync} from 'fs';
-import {join} from 'path';
+import {join, resolve} from 'path';
+import {sparingWith} from '../mpi/sparing.mjs';
 
-export const folder = process.env.FOLDER;
+export const folder = process.env.FOLDER, bin = resolve(process.argv[2]);
 const here = import.meta.dirname;
 const elsewhere = join(here, 'elsewhere.sh');
 const machines = ['m1', 'm2', 'm3', 'm4'];
@@ -14,12 +15,12 @@ export function temporaryMake() {
     mkdirSync(join(process.env.TMPDIR, machine), {recursive: true});
 }
 
-// Root may start Open MPI; ranks of MPICH that wait give way to others.
+// Root may start Open MPI; ranks that wait give way to others.
 const environment = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', OMPI_MCA_mpi_yield_when_idle: '1',
   OMPI_MCA_plm_rsh_agent: elsewhere, OMPI_MCA_oob_tcp_if_include: 'lo',
-  OMPI_MCA_btl_tcp_if_include: 'lo', MPIR_CVAR_POLLS_BEFORE_YIELD: '1',
-  MPIR_CVAR_CH3_NOLOCAL: '0'};
+  OMPI_MCA_btl_tcp_if_include: 'lo', MPIR_CVAR_CH3_NOLOCAL: '0',
+  ...sparingWith(bin)};
 
 function hostFile(each) {
   const file = join(folder, 'machines');

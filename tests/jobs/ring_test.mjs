@@ -7,13 +7,14 @@
 // EVENTSPACE_JOB_KILLS is how many are killed (3), by EVENTSPACE_TEST_SEED (1).
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, writeFileSync} from 'fs';
-import {join, resolve} from 'path';
+import {join} from 'path';
 import {infoOf, kills, start, succeed} from './course.mjs';
-import {folder, launcherOf, temporaryMake} from './launchers.mjs';
+import {bin, folder, launcherOf, temporaryMake} from './launchers.mjs';
 
-const bin = resolve(process.argv[2]), ranks = 8, bytes = 1000;
-const few = 500, many = 4000; // rounds
+const ranks = 8, bytes = 1000;
 const launcher = launcherOf(process.argv[3], ranks, 'one');
+// Rounds; there is a second or more to kill somebody in.
+const few = 500, many = launcher.name === 'mpich' ? 8000 : 4000;
 const count = Number(process.env.EVENTSPACE_JOB_KILLS ?? 3);
 const command = join(bin, 'eventspace'), ring = join(folder, 'ring');
 const run = join(folder, 'RUN'), counts = join(folder, 'counts');

@@ -7,12 +7,12 @@
 // EVENTSPACE_JOB_KILLS is how many are killed (3), by EVENTSPACE_TEST_SEED (1).
 import assert from 'node:assert/strict';
 import {readFileSync, readdirSync, writeFileSync} from 'fs';
-import {join, resolve} from 'path';
+import {join} from 'path';
 import {infoOf, kills, start, succeed} from './course.mjs';
-import {folder, launcherOf, temporaryMake} from './launchers.mjs';
+import {bin, folder, launcherOf, temporaryMake} from './launchers.mjs';
 import {below} from './machine.mjs';
 
-const bin = resolve(process.argv[2]), tasks = 8, threads = 16;
+const tasks = 8, threads = 16;
 const few = 300, many = 6000; // steps
 const launcher = launcherOf(process.argv[3], tasks);
 const count = Number(process.env.EVENTSPACE_JOB_KILLS ?? 3);

@@ -645,19 +645,29 @@ static int64_t nearly_all(void *context, uint32_t process, uint32_t thread,
     return to_ns - from_ns - (to_ns - from_ns) / 20;
 }
 
-/* Of rank 1, which waits for 100 ms. */
-static uint32_t waiting_of(uint64_t yields, measure_known_times times)
+/* Of rank 1, which waits for 100 ms, after it has been in MPI_Init. */
+static uint32_t waiting_after(int64_t init_us, uint64_t yields,
+                              measure_known_times times)
 {
+    int64_t end = init_us + 100000;
+
     profile = predict_profile_create("test");
     cr_assert_eq(predict_profile_add_place(profile, "0", 1), 0);
     cr_assert_eq(predict_profile_add_node(profile, "rank_0", 0), 0);
     cr_assert_eq(predict_profile_add_node(profile, "rank_1", 0), 1);
     begin(2);
-    planted_send((planted_call){0, "MPI_Send", 100000, 100010, 8}, 1);
-    planted_receive((planted_call){1, "MPI_Recv", 10, 100020, 8}, 0);
+    planted_alone((planted_call){1, "MPI_Init", 0, init_us, 0});
+    planted_send((planted_call){0, "MPI_Send", end, end + 10, 8}, 1);
+    planted_receive((planted_call){1, "MPI_Recv", init_us + 10, end + 20, 8},
+                    0);
     planted_yields(1, yields);
     profile_make_of(times);
     return profile->nodes[1].waiting;
+}
+
+static uint32_t waiting_of(uint64_t yields, measure_known_times times)
+{
+    return waiting_after(1, yields, times);
 }
 
 Test(ranks, yield_as_often_as_they_have_a_processor)
@@ -665,6 +675,14 @@ Test(ranks, yield_as_often_as_they_have_a_processor)
     measure_known_times crowded = {.cpu = little, .ready = nearly_all};
 
     cr_expect_eq(waiting_of(20, crowded), PREDICT_YIELDS);
+}
+
+/* They are not counted there. */
+Test(ranks, yield_however_long_they_have_been_in_init)
+{
+    measure_known_times crowded = {.cpu = little, .ready = nearly_all};
+
+    cr_expect_eq(waiting_after(1000000, 20, crowded), PREDICT_YIELDS);
 }
 
 Test(ranks, spin_if_they_hardly_ever_yield)

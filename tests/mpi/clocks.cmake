@@ -1,5 +1,5 @@
 # Ranks on several machines; included from tests/CMakeLists.txt.
-if(suites AND NOT EVENTSPACE_SANITIZE)
+if(suites AND mpis)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_executable(other_clocks mpi/other_clocks.c)
   target_link_libraries(other_clocks PRIVATE eventspace::scopes m)

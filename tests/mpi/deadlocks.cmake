@@ -1,5 +1,5 @@
 # Who hangs; included from tests/CMakeLists.txt.
-if(suites AND NOT EVENTSPACE_SANITIZE)
+if(suites AND mpis)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_test(NAME mpi/deadlocks
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/mpi/deadlocks_test.mjs

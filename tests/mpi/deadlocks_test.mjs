@@ -6,9 +6,9 @@
 // programs that are slow, which are asked each 100 ms until they have ended and
 // must never have a row. Several run at once (EVENTSPACE_DEADLOCKS_AT_ONCE).
 // EVENTSPACE_DEADLOCKS=all runs each of them with both MPIs rather than with
-// one, and =NAME only that one; then those that hang have to be named within a
-// second, or EVENTSPACE_TEST_SLOW seconds on a machine that has other things to
-// do.
+// one, and =NAME only that one; then those that hang have to be named
+// within a second, or EVENTSPACE_TEST_SLOW seconds on a machine that has other
+// things to do.
 import assert from 'node:assert/strict';
 import {execFile, spawn} from 'child_process';
 import {join} from 'path';
@@ -17,7 +17,8 @@ import {command, compile, environment, folder, mpis, output} from
   './support.mjs';
 
 const which = process.env.EVENTSPACE_DEADLOCKS ?? 'some';
-const atOnce = Number(process.env.EVENTSPACE_DEADLOCKS_AT_ONCE ?? 2);
+const atOnce = Number(process.env.EVENTSPACE_DEADLOCKS_AT_ONCE ??
+  (process.env.EVENTSPACE_DEADLOCKS ? 2 : 4));
 const late = which === 'some' ? Infinity
   : 1e9 * Number(process.env.EVENTSPACE_TEST_SLOW ?? 1);
 const deadline = 120000, interval = 100;
@@ -26,7 +27,7 @@ function start({mpi, program, name, ranks}, run) {
   const child = spawn(`mpirun.${mpi}`,
     ['-n', String(ranks), command, 'mpi', '--output', run, '--', program, name],
     {cwd: folder, detached: true,
-     env: {...environment, MPIR_CVAR_POLLS_BEFORE_YIELD: '1'},
+     env: environment,
      stdio: ['ignore', 'ignore', 'pipe']});
   const job = {child, said: ''};
   child.stderr.on('data', data => { job.said += data; });
@@ -114,7 +115,7 @@ async function check(what) {
 }
 
 const todo = [];
-for (const mpi of process.env.EVENTSPACE_MPI?.split(' ') ?? mpis) {
+for (const mpi of mpis) {
   const program = compile(mpi, 'deadlocks.c');
   const names = output(program).trim().split('\n');
   names.forEach((line, i) => {

@@ -1,9 +1,8 @@
 # Programs in Fortran, recorded; included from tests/CMakeLists.txt.
-if(suites AND NOT EVENTSPACE_SANITIZE)
+if(suites AND mpis)
   find_program(NODE NAMES node nodejs REQUIRED)
-  find_program(MPIRUN_openmpi mpirun.openmpi REQUIRED)
-  find_program(MPIRUN_mpich mpiexec.mpich REQUIRED)
-  foreach(mpi openmpi mpich)
+  foreach(mpi IN LISTS mpis)
+    find_program(MPIRUN_${mpi} mpirun.${mpi} REQUIRED)
     find_program(MPICC_${mpi} mpicc.${mpi} REQUIRED)
     find_program(MPIFORT_${mpi} mpifort.${mpi} REQUIRED)
   endforeach()
@@ -15,7 +14,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   endfunction()
   # A program under both of them, with so many ranks.
   function(es_fortran name ranks source)
-    foreach(mpi openmpi mpich)
+    foreach(mpi IN LISTS mpis)
       es_fortran_test(
         ${name}_${mpi} fortran_test.mjs ${CMAKE_BINARY_DIR}/bin
         ${MPIFORT_${mpi}} ${MPIRUN_${mpi}} ${ranks}
@@ -28,7 +27,7 @@ if(suites AND NOT EVENTSPACE_SANITIZE)
   es_fortran(mpif 4 fortran_calls.F90)
   es_fortran(90 4 fortran_calls.F90 -DUSE_MPI)
   es_fortran(2008 4 fortran_calls.F90 -DUSE_F08)
-  foreach(mpi openmpi mpich)
+  foreach(mpi IN LISTS mpis)
     es_fortran_test(symbols_${mpi} fortran_symbols_test.mjs
                     $<TARGET_FILE:eventspace_${mpi}> ${MPIFORT_${mpi}})
     es_fortran_test(later_${mpi} fortran_later_test.mjs ${CMAKE_BINARY_DIR}/bin

@@ -11,7 +11,7 @@ import {compile, folder, mpis, sql, succeed} from './support.mjs';
 
 const rounds = process.env.EVENTSPACE_MPI_ROUNDS ?? '3000';
 
-for (const mpi of process.env.EVENTSPACE_MPI?.split(' ') ?? mpis) {
+for (const mpi of mpis) {
   const run = join(folder, `${mpi}.run`);
   const done = succeed(mpi, 1, ['--output', run],
                        [compile(mpi, 'handles.c'), rounds]);

@@ -3,7 +3,7 @@
 //
 //     offs_test.mjs BIN FOLDER
 import assert from 'node:assert/strict';
-import {command, compile, launch, mpis, output} from './support.mjs';
+import {command, compile, environment, launch, mpis, output} from './support.mjs';
 
 const ranks = 3;
 
@@ -11,7 +11,7 @@ for (const mpi of mpis) {
   const program = compile(mpi, 'offs.c');
   const made = (run, ...words) => {
     const done = launch(mpi, ranks, ['--output', run],
-      ['taskset', '-c', '0', program, ...words]);
+      ['taskset', '-c', '0', program, ...words], {env: environment});
     const own = Object.fromEntries(done.stdout.trim().split('\n')
       .filter(line => /^\d+ \d+$/.test(line)).map(line => line.split(' ').map(Number)));
     return {done, own, rows: JSON.parse(output(command, 'view', run, '--format=json',

@@ -5,19 +5,26 @@ import {spawnSync} from 'child_process';
 import {existsSync, mkdtempSync, rmSync} from 'fs';
 import {tmpdir} from 'os';
 import {basename, join, resolve} from 'path';
+import {sparingWith} from './sparing.mjs';
 
-export const mpis = ['openmpi', 'mpich'];
 export const [bin, here] = process.argv.slice(2, 4).map(path => resolve(path));
+// Those that EventSpace was built with, or of EVENTSPACE_MPI.
+export const mpis = process.env.EVENTSPACE_MPI?.split(' ') ??
+  ['openmpi', 'mpich'].filter(mpi =>
+    existsSync(join(bin, `../lib/libeventspace_${mpi}.so`)));
 export const command = join(bin, 'eventspace');
 const milliseconds = Number(process.env.EVENTSPACE_MPI_SECONDS ?? 180) * 1000;
 export const folder = mkdtempSync(join(tmpdir(), 'eventspace-mpi-'));
 process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
 
 // Root may start Open MPI, and more processes than there are cores; these give
-// way to each other.
+// way to each other. Messages go by what it chooses itself where there is no network
+// of its own kind; to look for one would take 0.2 s of each start (jobs/ has it look).
 export const environment = {...process.env, OMPI_ALLOW_RUN_AS_ROOT: '1',
   OMPI_ALLOW_RUN_AS_ROOT_CONFIRM: '1', OMPI_MCA_rmaps_base_oversubscribe: '1',
-  OMPI_MCA_mpi_yield_when_idle: '1', TMPDIR: folder};
+  OMPI_MCA_mpi_yield_when_idle: '1', OMPI_MCA_pml: 'ob1', TMPDIR: folder};
+// For most tests; programs in Fortran and deadlocks have what users have.
+export const sparing = {...environment, ...sparingWith(bin)};
 
 export function spawn(program, words, options = {}) {
   return spawnSync(program, words, {cwd: folder, encoding: 'utf8',
@@ -49,14 +56,15 @@ export function counter(mpi, logs) {
     output(`mpicc.${mpi}`, '-std=gnu11', '-O1', '-shared', '-fPIC', '-Wall',
            '-Werror', '-I', resolve(here, '../..'), join(here, 'counter.c'),
            '-o', library);
-  return ['env', `LD_PRELOAD=${library}`, `COUNTER_FOLDER=${logs}`];
+  return ['env', `LD_PRELOAD=${library}:${sparing.LD_PRELOAD}`, `COUNTER_FOLDER=${logs}`];
 }
 
 // Behind a launcher; `options` are those of `eventspace mpi`, and without them
 // the program is started as it is.
 export function launch(mpi, ranks, options, words, more = {}) {
   const own = options ? [command, 'mpi', ...options, '--', ...words] : words;
-  return spawn(`mpirun.${mpi}`, ['-n', String(ranks), ...own], more);
+  return spawn(`mpirun.${mpi}`, ['-n', String(ranks), ...own],
+               {env: sparing, ...more});
 }
 
 export function succeed(...about) {

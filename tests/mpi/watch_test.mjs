@@ -6,15 +6,15 @@ import assert from 'node:assert/strict';
 import {spawn as spawnAside} from 'child_process';
 import {existsSync, rmSync} from 'fs';
 import {join} from 'path';
-import {command, compile, environment, folder, mpis, spawn} from './support.mjs';
+import {command, compile, folder, mpis, spawn, sparing} from './support.mjs';
 
-const ranks = 3, yields = {MPIR_CVAR_POLLS_BEFORE_YIELD: '1'};
+const ranks = 3;
 const told = text => text.split('\n').filter(line => /deadlock/.test(line));
 
 function run(how, directory, words, ...options) {
   return spawn(command, ['run', `--mpi=${ranks}`, ...how, ...options,
                          `--output=${directory}`, '--', ...words],
-               {env: {...environment, ...yields}});
+               {env: sparing});
 }
 
 function checkEnds(mpi, program) {
@@ -44,8 +44,7 @@ async function checkTells(mpi, program) {
   const job = spawnAside(`mpirun.${mpi}`,
     ['-n', String(ranks), command, 'mpi', '--watch', '--output', `told.${mpi}`,
      '--', program, 'polling'],
-    {cwd: folder, env: {...environment, ...yields},
-     stdio: ['ignore', 'ignore', 'pipe']});
+    {cwd: folder, env: sparing, stdio: ['ignore', 'ignore', 'pipe']});
   let said = '';
   const ended = new Promise(done => job.on('close', done));
   const isTold = new Promise(done => job.stderr.on('data', data => {
@@ -68,7 +67,7 @@ async function checkRemoved(mpi, program) {
   const job = spawnAside(`mpirun.${mpi}`,
     ['-n', String(ranks), command, 'mpi', '--watch', '--output', gone,
      '--', program, 'late_message'],
-    {cwd: folder, env: {...environment, ...yields}, timeout: 60000,
+    {cwd: folder, env: sparing, timeout: 60000,
      stdio: ['ignore', 'ignore', 'pipe']});
   const ended = new Promise(done => job.on('close', done));
   const begun = () => Array.from({length: ranks}, (_, i) => `rank_${i}.meta`)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#include "pastset/space_internal.h"
 #include "support.h"
 #include "tests/support/scratch.h"
 
@@ -124,7 +125,7 @@ Test(demand, a_store_brings_no_more_pages_than_its_own, .init = scratch_make,
 
 /* Tuples that lie across pages, blocks and what was reserved at once, in a file
  * that another one looks at. */
-static void cross(const char *type_text, uint64_t count)
+static void cross(const char *type_text, uint64_t count, bool first_block)
 {
     const char *path = scratch_file("blocks");
     pastset_space *space = space_make(path), *seen;
@@ -133,7 +134,8 @@ static void cross(const char *type_text, uint64_t count)
                                        .type = &type,
                                        .policy = PASTSET_GROW,
                                        .capacity = count,
-                                       .single_writer = true};
+                                       .single_writer = true,
+                                       .first_block = first_block};
     uint64_t words = type.max_bytes / 4;
     uint32_t *tuple = calloc(words, 4);
     pastset_element *e, *other;
@@ -167,9 +169,123 @@ static void cross(const char *type_text, uint64_t count)
 Test(demand, tuples_lie_across_blocks, .init = scratch_make,
      .fini = scratch_remove, .timeout = 120)
 {
-    cross("u32[9]", (12u << 20) / 36);
-    cross("u32[175003]", 20); /* 700,012 bytes each */
-    cross("u32[1000003]", 4);
+    cross("u32[9]", (12u << 20) / 36, false);
+    cross("u32[175003]", 20, false); /* 700,012 bytes each */
+    cross("u32[1000003]", 4, false);
+}
+
+/* The data begins with a block; the last one may be a part of one. */
+Test(demand, tuples_lie_across_blocks_from_the_first_one_on,
+     .init = scratch_make, .fini = scratch_remove, .timeout = 120)
+{
+    cross("u32[9]", (17u << 20) / 36, true);
+    cross("u32[175003]", 25, true);
+    cross("u32[1000003]", 5, true); /* a tuple is larger than a block */
+    cross("u32[9]", 1000, true);    /* too small for one */
+}
+
+#define LARGE ((18u << 20) / 8) /* tuples */
+
+static pastset_element *large_make(pastset_space *space, const char *name,
+                                   pastset_policy policy)
+{
+    pastset_type type = type_make("u64");
+    pastset_element_options options = {.name = name,
+                                       .type = &type,
+                                       .policy = policy,
+                                       .capacity = LARGE,
+                                       .single_writer = true,
+                                       .on_demand = true,
+                                       .first_block = true};
+    pastset_element *element;
+
+    check_status(pastset_element_create(&element, space, &options), 0);
+    return element;
+}
+
+/* Neighbours of one that takes whole blocks, which goes round several times
+ * while another one reads. */
+Test(demand, blocks_leave_neighbours_alone, .init = scratch_make,
+     .fini = scratch_remove, .timeout = 120)
+{
+    const char *path = scratch_file("neighbours");
+    pastset_space *space = space_make(path), *seen;
+    pastset_element *before =
+        element_make(space, "before", "u64", PASTSET_BLOCK, 100, false);
+    pastset_element *e = large_make(space, "e", PASTSET_DISCARD), *other;
+    pastset_element *after =
+        element_make(space, "after", "u64", PASTSET_BLOCK, 100, false);
+
+    check_status(pastset_space_open(&seen, path), 0);
+    other = pastset_space_find(seen, "e");
+    cr_assert_not_null(other);
+    for (uint64_t i = 0; i < 5u * LARGE / 2; i++) {
+        cr_assert_eq(put(e, i), 0);
+        if (i % (LARGE / 40) == 0) {
+            uint64_t value = 0;
+            size_t bytes = sizeof(value);
+            check_status(pastset_read(other, i, &value, &bytes, PASTSET_NOWAIT),
+                         0);
+            cr_assert_eq(value, i);
+        }
+        if (i % (LARGE / 40) == 1 && i < 2u * LARGE) {
+            cr_assert_eq(put(before, i / (LARGE / 40)), 0);
+            cr_assert_eq(put(after, i / (LARGE / 40)), 0);
+        }
+    }
+    check_range(other, 3u * LARGE / 2, 5u * LARGE / 2);
+    for (uint64_t i = 0; i < 80; i++) {
+        check_range(before, i, i + 1);
+        check_range(after, i, i + 1);
+    }
+    pastset_space_close(seen);
+    pastset_space_close(space);
+}
+
+/* No disk for a block: the element is there without. */
+Test(demand, without_a_first_block_on_a_full_disk, .init = scratch_make,
+     .fini = scratch_remove)
+{
+    const char *path = scratch_file("no_block");
+    pastset_space *space = space_make(path);
+    pastset_element *other = on_demand(space, PASTSET_GROW, true), *e;
+    struct rlimit before, now;
+    uint64_t i = 0;
+
+    signal(SIGXFSZ, SIG_IGN);
+    getrlimit(RLIMIT_FSIZE, &before);
+    now = before;
+    now.rlim_cur = (rlim_t)(pastset_space_used_bytes(space) + (1u << 20));
+    setrlimit(RLIMIT_FSIZE, &now);
+    e = large_make(space, "large", PASTSET_GROW);
+    while (i < LARGE && put(e, i) == 0)
+        i++;
+    cr_expect_lt(i, LARGE);
+    cr_expect_eq(put(e, i), PASTSET_ENOSPC);
+    setrlimit(RLIMIT_FSIZE, &before);
+    for (; i < LARGE; i++)
+        cr_assert_eq(put(e, i), 0);
+    check_range(e, 0, LARGE);
+    cr_expect_eq(put(other, 0), 0);
+    pastset_space_close(space);
+}
+
+/* A space that has room for the element, and not for what is before a block. */
+Test(demand, without_a_first_block_where_there_are_no_addresses,
+     .init = scratch_make, .fini = scratch_remove)
+{
+    pastset_space *space;
+    pastset_space_options options = {.path = scratch_file("narrow"),
+                                     .max_bytes = (18u << 20) + (64u << 10),
+                                     .max_elements = 16};
+    pastset_element *e;
+
+    check_status(pastset_space_create(&space, &options), 0);
+    e = large_make(space, "e", PASTSET_GROW);
+    for (uint64_t i = 0; i < LARGE; i++)
+        cr_assert_eq(put(e, i), 0);
+    check_range(e, 0, LARGE);
+    pastset_space_close(space);
 }
 
 Test(demand, discarding_elements_take_memory_as_they_fill)

@@ -216,6 +216,10 @@ function courses() {
         ['node', path.join(source, '../viewer/draw_run_test.mjs'),
          path.join(build, 'release/bin'), path.join(source, '../viewer'),
          test('release', 'patterns_trace'), 'mpi', 'long'], 900));
+    add('mpi.deadlocks', 1200, () => whole(
+        ['node', path.join(source, '../mpi/deadlocks_test.mjs'),
+         path.join(build, 'release/bin'), path.join(source, '../mpi')], 1200,
+        {EVENTSPACE_DEADLOCKS: 'all', EVENTSPACE_DEADLOCKS_AT_ONCE: '1'}));
     for (const mpi of ['openmpi', 'mpich'])
         add(`planted.${mpi}`, 3000, () => whole(
             ['node', path.join(source, '../mpi/planted_test.mjs'),

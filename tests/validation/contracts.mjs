@@ -3,9 +3,10 @@
 //
 //     contracts.mjs BIN FOLDER [SEEDS [UNDISTURBED]]
 //
-// A machine is a group of processes (cgroup) that may have a part of the processors:
-// four of each cluster, of which one is the slowest. sor has a process on each. Of a
-// run with nobody else a contract is made; then
+// A machine is a network namespace, and a group of processes (cgroup) that may have a
+// part of the processors: four of each cluster, of which one is the slowest. Each
+// cluster has a switch, whose uplink to the others, of UPLINK, its machines share. sor
+// has a process on each machine. Of a run with nobody else a contract is made; then
 //
 //   undisturbed  UNDISTURBED runs (default 5): how many intervals of each process are
 //                violated, though nothing is wrong
@@ -15,9 +16,14 @@
 //                performance and (wrongly) intrinsic; how many of others before; whom
 //                the others are said to wait for; and after how many intervals the
 //                victim is first accused
+//   uplink       SEEDS runs: somebody sends, or gets, as much as he can over the uplink
+//                of one cluster for a while. How many intervals are violated of the
+//                processes that exchange rows over it, in how many one of these names
+//                the link to the other one, or waits for one that does, and in how many
+//                somebody names anything else; and what is said of all
 //
-// Needs root, and the controller cpu of cgroups of either version. FOLDER keeps what is
-// done, a line for each run, so that it can be gone on with. At the end two lines sum
+// Needs root, ip and tc, and the controller cpu of cgroups of either version. FOLDER keeps what is
+// done, a line for each run, so that it can be gone on with. At the end three lines sum
 // it up. Nothing else should run at the same time.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
@@ -31,7 +37,7 @@ mkdirSync(folder, {recursive: true});
 const eventspace = join(bin, 'eventspace');
 const machines = Array.from({length: 12}, (_, i) => `h${i}`);
 const shares = [0.08, 0.11, 0.14]; // of a processor, by cluster
-const INTERVAL = 0.5, ROUNDS = 2700, SIZE = 'W';
+const INTERVAL = 0.5, ROUNDS = 1600, SIZE = 'B', UPLINK = '60mbit';
 
 const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
 function output(program, ...words) {
@@ -59,12 +65,73 @@ function machineMake(machine, share) {
     writeFileSync(join(group, 'cpu.cfs_quota_us'), String(Math.round(share * PERIOD_US)));
   }
 }
-machines.forEach((machine, i) => machineMake(machine, shares[Math.floor(i / 4)]));
-process.on('exit', () => machines.forEach(machine => {
-  try {
-    rmdirSync(groupOf(machine));
-  } catch { /* somebody is in it still */ }
-}));
+const clusterOf = i => Math.floor(i / 4);
+machines.forEach((machine, i) => machineMake(machine, shares[clusterOf(i)]));
+
+const spaceOf = machine => `escon-${machine}`;
+const addressOf = i => `10.77.0.${i + 1}`;
+const CORE = 99;
+function command(...words) {
+  const done = spawnSync(words[0], words.slice(1), {encoding: 'utf8'});
+  assert.equal(done.status, 0, `${words.join(' ')}: ${done.stderr}`);
+}
+const inSpace = (name, ...words) =>
+  command('nsenter', `--net=/run/netns/${spaceOf(name)}`, ...words);
+const spaces = [...machines, 'core', ...shares.map((_, i) => `switch${i}`)];
+function spacesRemove() {
+  for (const name of spaces)
+    spawnSync('ip', ['netns', 'del', spaceOf(name)], {stdio: 'ignore'});
+}
+// A cable from one to the other; gives the names of its ends.
+function cable(a, b, number) {
+  const ends = [`ec${number}a`, `ec${number}b`];
+  command('ip', 'link', 'add', ends[0], 'netns', spaceOf(a), 'mtu', '1500', 'type', 'veth',
+    'peer', 'name', ends[1], 'netns', spaceOf(b));
+  inSpace(a, 'ip', 'link', 'set', ends[0], 'gso_max_segs', '1', 'up');
+  inSpace(b, 'ip', 'link', 'set', ends[1], 'gso_max_segs', '1', 'up');
+  return ends;
+}
+function networkMake() {
+  let number = 0;
+  spacesRemove();
+  for (const name of spaces) {
+    command('ip', 'netns', 'add', spaceOf(name));
+    inSpace(name, 'ip', 'link', 'set', 'lo', 'up');
+    if (machines.includes(name))
+      continue;
+    inSpace(name, 'ip', 'link', 'add', 'hub', 'type', 'bridge');
+    inSpace(name, 'ip', 'link', 'set', 'hub', 'up');
+  }
+  inSpace('core', 'ip', 'address', 'add', `${addressOf(CORE)}/24`, 'dev', 'hub');
+  const into = (hub, end) => inSpace(hub, 'ip', 'link', 'set', end, 'master', 'hub');
+  machines.forEach((machine, i) => {
+    const hub = `switch${clusterOf(i)}`, [own, theirs] = cable(machine, hub, number++);
+    inSpace(machine, 'ip', 'address', 'add', `${addressOf(i)}/24`, 'dev', own);
+    into(hub, theirs);
+  });
+  shares.forEach((_, i) => {
+    const [own, theirs] = cable(`switch${i}`, 'core', number++);
+    into(`switch${i}`, own);
+    into('core', theirs);
+    for (const [hub, end] of [[`switch${i}`, own], ['core', theirs]])
+      inSpace(hub, 'tc', 'qdisc', 'add', 'dev', end, 'root', 'tbf', 'rate', UPLINK,
+        'burst', '6000', 'latency', '30ms');
+  });
+}
+networkMake();
+const children = new Set(); // what is left of them when this ends is ended
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'])
+  process.on(signal, () => process.exit(1));
+process.on('exit', () => {
+  for (const child of children)
+    child.kill('SIGKILL');
+  spacesRemove();
+  for (const machine of machines) {
+    try {
+      rmdirSync(groupOf(machine));
+    } catch { /* somebody is in it still */ }
+  }
+});
 // Puts itself onto the machine that it is given, or of the process that it is.
 const onMachine = join(folder, 'on_machine.sh');
 writeFileSync(onMachine, `#!/bin/sh
@@ -83,6 +150,11 @@ function prepare() {
     `--threads=${machines.length}`, `--size=${SIZE}`, `--rounds=${ROUNDS}`));
   output(eventspace, 'map', 'generate', '--application=app.dot',
     `--processes=${machines.length}`, '--output=map.dot');
+  const map = readFileSync(join(folder, 'map.dot'), 'utf8').replace(
+    /(subgraph "?cluster_h(\d+)"? \{)/g, (_, begin, i) =>
+      `${begin} netns="${spaceOf(`h${i}`)}"; address="${addressOf(Number(i))}";`);
+  assert.equal(map.match(/netns=/g)?.length, machines.length);
+  writeFileSync(join(folder, 'map.dot'), map);
   output(eventspace, 'map', 'instrument', 'map.dot', '--output=all.dot');
 }
 
@@ -91,6 +163,7 @@ async function run(directory, load = async () => {}) {
   const child = spawn(eventspace, ['run', 'all.dot', '--replace', `--output=${directory}`,
     '--', onMachine, 'own', join(bin, 'sor'), 'run'],
     {cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: environment});
+  children.add(child);
   const ended = new Promise(done => child.on('exit', done));
   const space = join(folder, directory, 'h0.space');
   const before = existsSync(space) ? statSync(space).ino : 0;
@@ -139,6 +212,7 @@ async function loaded(seed) {
   await run('RUN', async zero => {
     await nap(from * 1000 - (Date.now() - zero));
     const other = spawn(onMachine, [victim, 'sh', '-c', 'while :; do :; done']);
+    children.add(other);
     begin = (Date.now() - zero) / 1000;
     await nap(length * 1000);
     other.kill('SIGKILL');
@@ -168,6 +242,69 @@ async function loaded(seed) {
     all_violated: count(during.filter(row => row.process === 'all'), 'performance')};
 }
 
+// Sends as much as it can over the uplink of a cluster, between one of its machines and
+// the core, in either direction.
+const SENDER = `require('net').connect({host: process.argv[1], port: 7077}, function () {
+  const more = () => { while (this.write(Buffer.alloc(65536))); };
+  this.on('drain', more); more(); }).on('error', () => process.exit(0))`;
+const RECEIVER = `require('net').createServer(s => s.resume().on('error', () => {}))
+  .listen(7077, process.argv[1], () => console.log('listens'))`;
+function node(name, code, address) {
+  const child = spawn('nsenter',
+    [`--net=/run/netns/${spaceOf(name)}`, process.execPath, '-e', code, address],
+    {stdio: ['ignore', 'pipe', 'inherit']});
+  children.add(child);
+  return child;
+}
+async function flood(machine, isUp) {
+  const own = addressOf(machines.indexOf(machine));
+  const [to, from] = isUp ? ['core', machine] : [machine, 'core'];
+  const address = isUp ? addressOf(CORE) : own;
+  const receiver = node(to, RECEIVER, address);
+  await new Promise(done => receiver.stdout.once('data', done));
+  const sender = node(from, SENDER, address);
+  return () => [sender, receiver].forEach(child => child.kill('SIGKILL'));
+}
+
+async function crowded(seed) {
+  const random = randomOf(seed + 1000);
+  const cluster = Math.floor(random() * 3), isUp = random() < 0.5;
+  const machine = machines[4 * cluster + Math.floor(random() * 4)];
+  const from = 4 + 4 * random(), length = 6 + 4 * random();
+  // Who exchanges rows over it.
+  const pairs = [[3, 4], [7, 8]].filter(pair => pair.some(i => clusterOf(i) === cluster));
+  const behind = new Set(pairs.flat().map(i => machines[i]));
+  const isRight = row => row.cause === 'link' && pairs.some(pair =>
+    pair.map(i => machines[i]).sort().join() === [row.process, row.other].sort().join());
+  let begin, end;
+  await run('RUN', async zero => {
+    await nap(from * 1000 - (Date.now() - zero));
+    const stop = await flood(machine, isUp);
+    begin = (Date.now() - zero) / 1000;
+    await nap(length * 1000);
+    stop();
+    end = (Date.now() - zero) / 1000;
+  });
+  const list = check('RUN').map(row => ({...row, at: row.start_ns / 1e9}));
+  const during = list.filter(row => row.at >= begin && row.at + INTERVAL <= end);
+  const times = [...new Set(during.map(row => row.start_ns))].sort((a, b) => a - b);
+  const violated = during.filter(row => isViolated(row, 'performance'));
+  const own = during.filter(row => behind.has(row.process));
+  const rightAt = times.filter(at => violated.some(row => row.start_ns === at && isRight(row)));
+  const wrong = violated.filter(row => row.process !== 'all' &&
+    ['processor', 'program', 'sleeps', 'link'].includes(row.cause) && !isRight(row));
+  const all = violated.filter(row => row.process === 'all');
+  return {name: `uplink.${seed}`, cluster, machine, is_up: isUp, begin, end,
+    times: times.length, right: rightAt.length,
+    first_after: rightAt.length ? times.indexOf(rightAt[0]) + 1 : null,
+    intervals: known(own, 'performance').length,
+    violated: own.filter(row => isViolated(row, 'performance')).length,
+    wrong: wrong.length, wrong_of: violated.length - all.length,
+    intrinsic_intervals: known(own, 'intrinsic').length,
+    intrinsic_violated: own.filter(row => isViolated(row, 'intrinsic')).length,
+    all_violated: all.length, all_link: all.filter(row => row.cause === 'link').length};
+}
+
 // --- all of it ---
 
 prepare();
@@ -188,6 +325,8 @@ for (let i = 0; i < Number(undisturbedText); i++)
   await add(`undisturbed.${i}`, () => undisturbed(i));
 for (let seed = 0; seed < Number(seedText); seed++)
   await add(`load.${seed}`, () => loaded(seed));
+for (let seed = 0; seed < Number(seedText); seed++)
+  await add(`uplink.${seed}`, () => crowded(seed));
 
 const sum = (list, key) => list.reduce((all, row) => all + row[key], 0);
 const quiet = rows().filter(row => row.name.startsWith('undisturbed'));
@@ -205,4 +344,15 @@ console.log(JSON.stringify({name: 'contracts.load', runs: loads.length,
   false_alarms: sum(loads, 'before_violated') / sum(loads, 'before'),
   others_wait_for_victim: sum(loads, 'others_wait_for_victim') / sum(loads, 'others_violated'),
   all_violated: sum(loads, 'all_violated') / sum(loads, 'intervals')}));
+const links = rows().filter(row => row.name.startsWith('uplink'));
+console.log(JSON.stringify({name: 'contracts.uplink', runs: links.length,
+  violated: sum(links, 'violated') / sum(links, 'intervals'),
+  intrinsic_kept: 1 - sum(links, 'intrinsic_violated') / sum(links, 'intrinsic_intervals'),
+  right_cause: sum(links, 'right') / sum(links, 'times'),
+  wrong_cause: sum(links, 'wrong') / sum(links, 'wrong_of'),
+  link_found: links.filter(row => 2 * row.right > row.times).length / links.length,
+  within_three: links.filter(row => row.first_after !== null && row.first_after <= 3).length /
+    links.length,
+  all_violated: sum(links, 'all_violated') / sum(links, 'times'),
+  all_link: sum(links, 'all_link') / sum(links, 'all_violated')}));
 process.exit(0);

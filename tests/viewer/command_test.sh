@@ -669,4 +669,20 @@ experiment_of_another() {
 }
 check "what cannot be predicted is left blank" experiment_of_another
 
+# --- two programs ---
+
+alone() {
+    mkdir -p apart/bin && cp "$eventspace" apart/bin/eventspace &&
+        apart/bin/eventspace --version >out && says '^eventspace [0-9]' out &&
+        gives 1 apart/bin/eventspace report run &&
+        says '/libexec/eventspace-whole: .*is EventSpace installed as a whole?' \
+            err
+}
+check "a command of the second program says that it is missing" alone
+few_libraries() { # they take most of the time of a short command
+    ldd "$eventspace" >libraries && ! grep -E \
+        'gnutls|gvc|archive|open-trace|pcap|microhttpd' libraries
+}
+check "eventspace loads no library that few commands need" few_libraries
+
 [ $failures -eq 0 ]

@@ -106,6 +106,16 @@ check "and all views" same view map all --format json
 check "info reads it" same info map --table=elements --format csv
 check "clock reads it" same clock map
 check "top reads it" same top map --frames 1 --format csv
+# What stands behind it, and what is on standard input, comes whole to the program
+# that unpacks.
+check "sql reads it" same sql map --param=a=1 --format=csv \
+    'select :a, count(*) from event'
+statements() {
+    echo 'select count(*) from event' |
+        "$eventspace" sql map.tar.zst --format=csv >packed &&
+        says "^$((2000 * collectors))" packed
+}
+check "and statements of standard input" statements
 reports() {
     "$eventspace" report map.tar.zst >out && says "^map.html$" out &&
         says '"directory":"map.tar.zst"' map.html &&

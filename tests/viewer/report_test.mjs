@@ -776,6 +776,11 @@ select thread, longest_ns, communicating_share, operations * 1000 as operations,
 from communication where number >= :least order by number desc`,
   second: `select number as n from event e join thread t on t.number = e.thread
 order by e.start_ns`,
+  third: `-- chart: matrix
+-- columns: at, one, two
+-- title: Squares
+with recursive i(n) as (select 0 union all select n + 1 from i where n < 299)
+select n as at, n % 7 as one, case when n >= 150 then 3 end as two from i`,
 };
 
 check('view scripts are panels, in the order of the script', async (browser) => {
@@ -808,6 +813,13 @@ check('view scripts are panels, in the order of the script', async (browser) => 
   await browser.run(`document.querySelector('#es-panel-0 th button').click();`);
   const sorted = (await panelOf(browser, 0)).rows.map((row) => row[0]);
   assert.deepEqual(sorted, ['t1 </script><b>&"', 't2', 't3']);
+  const cells = await browser.run(`
+    const section = document.getElementById('es-panel-2').closest('section');
+    return [...section.querySelectorAll('rect.cell title')].map((title) => title.textContent);`);
+  /* Two rows in a square, the larger of them; what is not known has none. */
+  assert.equal(cells.filter((text) => /^one, /.test(text)).length, 150);
+  assert.equal(cells.filter((text) => /^two, .*: 3$/.test(text)).length, 75);
+  assert.ok(cells.includes('one, 0: 1') && cells.includes('one, 6: 6'), cells.slice(0, 5).join());
   await browser.run(`document.getElementById('es-panels').scrollIntoView();`);
   await browser.picture('panels.png');
 });

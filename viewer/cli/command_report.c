@@ -1,7 +1,9 @@
 /* command_report.c - eventspace report RUN -o FILE.html: the page, of one run
- * or of two side by side, and the tables of view scripts in it. */
+ * or of two side by side, and in it the tables of view scripts, and what a
+ * contract says of the run. */
 #include "viewer/cli/command_sql.h"
 #include "viewer/cli/command_window.h"
+#include "viewer/cli/contract/contract_panels.h"
 
 #include "pastset/status.h"
 #include "viewer/report/report.h"
@@ -11,7 +13,7 @@
 
 #define SCRIPTS_MAX 32
 
-enum { KEY_SCRIPT = 256, KEY_PARAM, KEY_FULL };
+enum { KEY_SCRIPT = 256, KEY_PARAM, KEY_FULL, KEY_CONTRACT };
 
 typedef struct report_arguments {
     const char *runs[2];
@@ -21,6 +23,8 @@ typedef struct report_arguments {
     const char *scripts[SCRIPTS_MAX];
     size_t script_count;
     cli_parameters parameters;
+    const char *contract_file; /* NULL: none */
+    contracts_contract *contract;
     bool full;
 } report_arguments;
 
@@ -35,6 +39,8 @@ static const struct argp_option report_options[] = {
      "Add the table of this view script to the page; may be repeated", 0},
     {"param", KEY_PARAM, "NAME=VALUE", 0,
      "Give the parameter :NAME of the scripts this value; may be repeated", 0},
+    {"contract", KEY_CONTRACT, "FILE", 0,
+     "Show when, where and why the run broke this contract", 0},
     {0},
 };
 
@@ -58,6 +64,9 @@ static error_t parse_report(int key, char *text, struct argp_state *state)
         return 0;
     case KEY_SCRIPT:
         take_script(a, text, state);
+        return 0;
+    case KEY_CONTRACT:
+        a->contract_file = cli_input(text);
         return 0;
     case KEY_PARAM:
         cli_parameter(&a->parameters, text, state);
@@ -96,8 +105,10 @@ typedef struct panel {
 
 typedef struct panels {
     panel all[SCRIPTS_MAX];
-    viewer_report_panel shown[SCRIPTS_MAX];
     size_t count;
+    cli_contract_panels contract;
+    viewer_report_panel shown[CLI_CONTRACT_PANELS + SCRIPTS_MAX];
+    size_t shown_count;
 } panels;
 
 static void panels_fini(panels *p)
@@ -107,6 +118,7 @@ static void panels_fini(panels *p)
         viewer_script_fini(&p->all[i].script);
         free(p->all[i].file);
     }
+    cli_contract_panels_fini(&p->contract);
 }
 
 static const char *name_of(const char *file)
@@ -139,12 +151,18 @@ static int panels_take(panels *p, eventspace_run *run, const char *of,
 {
     int err = 0;
 
+    if (a->contract) {
+        err = cli_contract_panels_make(&p->contract, a->contract,
+                                       name_of(a->contract_file), run, of);
+        memcpy(p->shown, p->contract.panels, sizeof(p->contract.panels));
+        p->shown_count = CLI_CONTRACT_PANELS;
+    }
     for (size_t i = 0; i < a->script_count && !err; i++) {
         panel *one = &p->all[p->count++];
         err = panel_take(one, run, of, a, a->scripts[i]);
         if (err)
             break;
-        p->shown[i] = (viewer_report_panel){
+        p->shown[p->shown_count++] = (viewer_report_panel){
             .title =
                 *one->script.title ? one->script.title : name_of(one->file),
             .table = one->result.table,
@@ -209,7 +227,7 @@ static int report_opened(eventspace_run **opened, const report_arguments *a)
         runs[i] = (viewer_report_run){.run = opened[i],
                                       .name = a->runs[i],
                                       .panels = taken[i].shown,
-                                      .panel_count = taken[i].count};
+                                      .panel_count = taken[i].shown_count};
     }
     if (!err)
         err = write_report(a, runs);
@@ -246,9 +264,13 @@ int cli_report(int argc, char **argv)
     if (eventspace_options_parse(&argp, argc, argv, 0, EVENTSPACE_NO_PROGRAM,
                                  &a))
         return COMMAND_USAGE;
+    if (a.contract_file &&
+        contracts_contract_read(&a.contract, a.contract_file))
+        return cli_fail();
     code = open_runs(opened, &a);
     if (code == COMMAND_OK)
         code = report_opened(opened, &a);
+    contracts_contract_destroy(a.contract);
     for (size_t i = 0; i < 2; i++)
         eventspace_run_close(opened[i]);
     return code;

@@ -10,6 +10,7 @@
 #include "eventspace/run/tunables.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "viewer/cli/tunable_check.h"
 #include "viewer/tables/table_print.h"
 
 enum { KEY_PROCESS = 256 };
@@ -159,29 +160,6 @@ static bool is_of(const found *f, const setting *s)
            strncmp(f->seen.name, s->text, s->name_bytes) == 0;
 }
 
-static int may_be_set(const found *f, const setting *s)
-{
-    eventspace_meta here = {0};
-
-    eventspace_meta_machine(&here);
-    if (f->process->meta.machine[0] &&
-        strcmp(f->process->meta.machine, here.machine) != 0)
-        return pastset_fail(PASTSET_EINVAL,
-                            "process %s runs on %s: change %.*s there",
-                            f->process->name, f->process->meta.machine,
-                            (int)s->name_bytes, s->text);
-    if (f->process->meta.state != EVENTSPACE_RUNNING)
-        return pastset_fail(PASTSET_EINVAL,
-                            "process %s has ended: %.*s cannot be changed",
-                            f->process->name, (int)s->name_bytes, s->text);
-    if (!eventspace_tunable_may_be(&f->seen.bounds, s->value))
-        return pastset_fail(PASTSET_EINVAL,
-                            "%s: %.*s of process %s is from %g to %g", s->text,
-                            (int)s->name_bytes, s->text, f->process->name,
-                            f->seen.bounds.least, f->seen.bounds.most);
-    return 0;
-}
-
 static int setting_check(const setting *s, const all_found *all)
 {
     bool is_there = false;
@@ -190,7 +168,8 @@ static int setting_check(const setting *s, const all_found *all)
     for (size_t i = 0; i < all->count && !err; i++)
         if (is_of(&all->items[i], s)) {
             is_there = true;
-            err = may_be_set(&all->items[i], s);
+            err = cli_tunable_check(all->items[i].process, &all->items[i].seen,
+                                    s->value);
         }
     if (!err && !is_there)
         err = pastset_fail(PASTSET_ENOENT,

@@ -381,6 +381,15 @@ static int follow(const view_arguments *a, scopes_snapshot *snapshot)
     return err;
 }
 
+#define NEVER_NS (INT64_C(1) << 60)
+
+/* What threads are in now no event says, and there may be very many. */
+static bool is_of_now(const scopes_view *view)
+{
+    return view && (strcmp(view->name, "deadlocks") == 0 ||
+                    strcmp(view->name, "pending") == 0);
+}
+
 static int view_run(eventspace_run *run, view_arguments *a)
 {
     scopes_snapshot *snapshot;
@@ -397,6 +406,8 @@ static int view_run(eventspace_run *run, view_arguments *a)
     choice = choice_of(a);
     viewer_view_narrow(&a->snapshot, a->view, &choice,
                        cli_has_window(&a->snapshot));
+    if (is_of_now(a->view) && !cli_has_window(&a->snapshot))
+        a->snapshot.from_ns = NEVER_NS;
     begin_waiting(&w);
     err = scopes_snapshot_take(&snapshot, run, &a->snapshot);
     end_waiting(&w);

@@ -3,6 +3,7 @@
 
 #include "eventspace/launch/launch.h"
 #include "predict/register_conditions.h"
+#include "viewer/cli/packed_runs.h"
 
 #include <malloc.h>
 #include <string.h>
@@ -73,6 +74,8 @@ int main(int argc, char **argv)
         puts(argp_program_version);
         return COMMAND_OK;
     }
+    if (argc > 1 && cli_begin_packed(argv + 1))
+        return COMMAND_FAILED;
     keep_memory();
     eventspace_files_allow_many();
     if (predict_register())

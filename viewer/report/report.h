@@ -12,7 +12,7 @@
 typedef struct viewer_report_panel {
     const char *title;
     const scopes_table *table;
-    const char *chart;          /* "line", "bar" or "none" */
+    const char *chart;          /* "line", "bar", "matrix" or "none" */
     const char *const *columns; /* that it shows, the first along its x axis */
     size_t column_count;
 } viewer_report_panel;

@@ -59,8 +59,8 @@ static char *trim(char *text)
 static const char *take_chart(viewer_script *s, char *value)
 {
     if (strcmp(value, "line") != 0 && strcmp(value, "bar") != 0 &&
-        strcmp(value, "none") != 0)
-        return "the chart is not one of line, bar, none";
+        strcmp(value, "matrix") != 0 && strcmp(value, "none") != 0)
+        return "the chart is not one of line, bar, matrix, none";
     s->chart = value;
     return NULL;
 }

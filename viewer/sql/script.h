@@ -8,9 +8,9 @@
  *     -- columns: thread, last
  *     -- param: from=0
  *
- * title is one line; chart is line, bar or none, and columns are those that the
- * chart shows, the first along its x axis; param gives a parameter a value for
- * when nobody else does.
+ * title is one line; chart is line, bar, matrix or none, and columns are those
+ * that the chart shows, the first along its x axis; param gives a parameter a
+ * value for when nobody else does.
  *
  * Threads:   any, each with its own script.
  * Ownership: read gives, fini takes back. */
@@ -28,7 +28,7 @@ typedef struct viewer_script {
     char *text;        /* of the file */
     char *head;        /* what follows is in it */
     const char *title; /* "" when it has none */
-    const char *chart; /* "line", "bar" or "none" */
+    const char *chart; /* "line", "bar", "matrix" or "none" */
     const char *columns[VIEWER_SCRIPT_ITEMS];
     size_t column_count;
     const char *names[VIEWER_SCRIPT_ITEMS], *values[VIEWER_SCRIPT_ITEMS];

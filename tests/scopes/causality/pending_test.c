@@ -16,6 +16,7 @@
 #include "eventspace/run/run.h"
 #include "paths/engine/executor.h"
 #include "pastset/waiter.h"
+#include "scopes/views/view.h"
 #include "tests/support/check.h"
 #include "tests/support/command.h"
 #include "tests/support/scratch.h"
@@ -228,6 +229,56 @@ Test(pending, nothing_is_pending_when_all_has_ended)
     after = view();
     cr_expect_eq(json_array_size(json_object_get(after, "rows")), 0);
     json_decref(after);
+}
+
+/* How many rows of the view deadlocks say that of what was noted. */
+static size_t stuck(const eventspace_run *run, const scopes_topology *topology,
+                    const scopes_pending_list *noted)
+{
+    scopes_view_input view_input = {.map = eventspace_run_map(run),
+                                    .topology = topology,
+                                    .pending = noted,
+                                    .run = run};
+    scopes_table *table;
+    size_t rows;
+
+    check_status(
+        scopes_view_make(&table, scopes_view_find("deadlocks"), &view_input),
+        0);
+    rows = scopes_table_rows(table);
+    scopes_table_destroy(table);
+    return rows;
+}
+
+/* Notes are taken one after the other: those of the others may be older than
+ * that of t2. What has moved since then does not hang. */
+Test(pending, who_has_moved_since_its_note_does_not_hang)
+{
+    eventspace_run *run;
+    scopes_topology *topology;
+    scopes_pending_list *noted;
+
+    json_decref(await_hanging());
+    check_status(eventspace_run_open(&run, scratch_file("run")), 0);
+    check_status(scopes_topology_create(&topology, eventspace_run_map(run)), 0);
+    check_status(scopes_pending_take(&noted, run, topology), 0);
+    for (size_t i = 0; i < noted->count; i++) {
+        scopes_pending *p = &noted->items[i];
+        p->lasts_ns = 1000000000;
+        if (p->thread == 2)
+            p->activity = PATHS_ENDED; /* without it nobody can go on */
+        else if (p->thread != PATHS_NONE)
+            cr_expect(scopes_pending_lasts(p, run), "t%u", p->thread);
+    }
+    cr_expect_eq(stuck(run, topology, noted), THREADS - 1);
+    cr_assert_eq(write(go_pipe, "g", 1), 1);
+    app_wait();
+    for (size_t i = 0; i < noted->count; i++)
+        cr_expect_not(scopes_pending_lasts(&noted->items[i], run));
+    cr_expect_eq(stuck(run, topology, noted), 0);
+    scopes_pending_destroy(noted);
+    scopes_topology_destroy(topology);
+    eventspace_run_close(run);
 }
 
 Test(pending, a_hang_is_seen_after_an_interrupt_up_to_that_moment)

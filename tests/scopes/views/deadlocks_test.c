@@ -87,6 +87,23 @@ static void check_stuck(world *w, const char *threads)
     told_end(&w->told);
 }
 
+/* A front end's thread: it waits for a process, which may be about to come up
+ * as long as the run goes on. */
+Test(deadlocks, who_is_not_known_yet_may_come_up)
+{
+    world w;
+
+    world_init(&w);
+    w.list.count = 2;
+    waits(&w, 0, "2")->flags = PATHS_NOTE_COLLECTOR;
+    check_stuck(&w, "");
+    world_init(&w);
+    w.list.count = 2;
+    waits(&w, 0, "2")->flags = PATHS_NOTE_COLLECTOR;
+    w.items[0].process_state = EVENTSPACE_KILLED;
+    check_stuck(&w, "0");
+}
+
 Test(deadlocks, nobody_waits)
 {
     world w;

@@ -16,6 +16,8 @@
 
 #include "contracts/check/checker.h"
 #include "pastset/status.h"
+#include "pastset/waiter.h"
+#include "viewer/cli/contract/balancing.h"
 #include "viewer/cli/contract/measured_run.h"
 #include "viewer/cli/contract/promise.h"
 #include "viewer/live/top_terminal.h"
@@ -26,19 +28,25 @@
 #define BAR 10
 #define NOT_ASKED INT64_MIN
 
-enum { KEY_COMMAND = 256 };
+enum { KEY_COMMAND = 256, KEY_BALANCE };
 
 typedef struct watch_arguments {
     cli_promise promise;
     const char *command;
+    const char *balance; /* a tunable */
     bool is_json;
 } watch_arguments;
 
 static const struct argp_option watch_options[] = {
     {"on-violation", KEY_COMMAND, "COMMAND", 0,
      "Give this to the shell whenever a contract begins to be violated, with "
-     "EVENTSPACE_PROCESS, EVENTSPACE_CONTRACT, EVENTSPACE_CAUSE and "
-     "EVENTSPACE_OTHER in its environment",
+     "EVENTSPACE_PROCESS, EVENTSPACE_CONTRACT, EVENTSPACE_CAUSE, "
+     "EVENTSPACE_OTHER, EVENTSPACE_METRIC and EVENTSPACE_RATIO in its "
+     "environment",
+     0},
+    {"balance", KEY_BALANCE, "TUNABLE", 0,
+     "While performance is violated, set this number of the program, the share "
+     "of the work of each process, so that all are busy for equally long",
      0},
     {"format", 'f', "table|json", 0,
      "Print a table for people, or JSON, a line for each process and interval "
@@ -55,6 +63,9 @@ static error_t parse_watch(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_COMMAND:
         a->command = text;
+        return 0;
+    case KEY_BALANCE:
+        a->balance = text;
         return 0;
     case 'f':
         a->is_json =
@@ -88,6 +99,10 @@ typedef struct watcher {
     int64_t next_ns;                 /* where the next interval begins */
     bool *violated[CONTRACTS_KINDS]; /* by process: in the last interval */
     bool is_screen, has_violated;
+    eventspace_run *run;
+    int64_t looked_ns; /* when */
+    bool is_over;      /* nothing can be changed any more */
+    cli_balancing balancing;
     uint64_t judged;
 } watcher;
 
@@ -200,6 +215,24 @@ static void print_screen(const watcher *w, const contracts_judgement *all,
 
 /* --- a command --- */
 
+static void environment_set(const watcher *w, uint32_t process,
+                            contracts_kind kind, const contracts_judgement *j)
+{
+    const contracts_level *level = &j->levels[kind];
+    char number[32] = "";
+
+    setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
+    setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
+    setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
+    setenv("EVENTSPACE_OTHER", other_of(w, j), 1);
+    setenv("EVENTSPACE_METRIC",
+           contracts_metric_name(w->c->metrics, level->metric), 1);
+    if (level->expected > 0 && isfinite(level->value))
+        snprintf(number, sizeof(number), "%.4g",
+                 level->value / level->expected);
+    setenv("EVENTSPACE_RATIO", number, 1);
+}
+
 static void start_command(const watcher *w, uint32_t process,
                           contracts_kind kind, const contracts_judgement *j)
 {
@@ -211,10 +244,7 @@ static void start_command(const watcher *w, uint32_t process,
     pid_t pid;
     int failed;
 
-    setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
-    setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
-    setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
-    setenv("EVENTSPACE_OTHER", other_of(w, j), 1);
+    environment_set(w, process, kind, j);
     sigemptyset(&plain);
     sigaddset(&plain, SIGCHLD);
     sigaddset(&plain, SIGXFSZ);
@@ -260,6 +290,27 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
     return w->a->is_json ? print_json(w, process, j, start_ns) : 0;
 }
 
+static bool is_slow(const watcher *w, const contracts_judgement *all)
+{
+    for (uint32_t p = 0; p <= w->m.processes; p++)
+        if (all[p].levels[CONTRACTS_PERFORMANCE].is_violated)
+            return true;
+    return false;
+}
+
+static int balance(watcher *w, size_t interval, int64_t start_ns, bool is_slow)
+{
+    char *told;
+    int err = cli_balancing_take(&w->balancing, &told, w->run, &w->m, interval,
+                                 w->c, is_slow, w->looked_ns);
+
+    if (told && !w->a->is_json && !w->is_screen)
+        printf("%9.3f s  %s: %s\n", 1e-9 * (double)start_ns, w->a->balance,
+               told);
+    free(told);
+    return err;
+}
+
 static int judge(watcher *w, size_t interval, int64_t start_ns)
 {
     const contracts_judgement *all;
@@ -267,6 +318,8 @@ static int judge(watcher *w, size_t interval, int64_t start_ns)
 
     for (uint32_t p = 0; p <= w->m.processes && !err; p++)
         err = take(w, p, &all[p], start_ns);
+    if (!err && w->a->balance && !w->is_over)
+        err = balance(w, interval, start_ns, is_slow(w, all));
     if (w->is_screen && !err)
         print_screen(w, all, start_ns);
     w->judged++;
@@ -318,12 +371,15 @@ static bool is_ripe(const watcher *w, size_t interval)
 }
 
 /* Looks at what is new; at the end also at the last interval. */
-static int look(watcher *w, eventspace_run *run, bool is_last)
+static int look(watcher *w)
 {
-    int err = cli_measured_look(&w->m, run, w->c, w->next_ns,
-                                MARGIN * w->interval_ns);
-    const contracts_course *c = w->m.course;
+    const contracts_course *c;
+    int err;
 
+    w->looked_ns = (int64_t)pastset_now_ns();
+    err = cli_measured_look(&w->m, w->run, w->c, w->next_ns,
+                            MARGIN * w->interval_ns);
+    c = w->m.course;
     if (err || !c) /* no events so far */
         return err;
     err = checker_fit(w);
@@ -331,7 +387,7 @@ static int look(watcher *w, eventspace_run *run, bool is_last)
         int64_t start_ns = c->from_ns + (int64_t)i * c->interval_ns;
         if (start_ns < w->next_ns)
             continue;
-        if (!is_last && (i + 1 == c->intervals || !is_ripe(w, i)))
+        if (!w->is_over && (i + 1 == c->intervals || !is_ripe(w, i)))
             break;
         w->next_ns = start_ns + c->interval_ns;
         err = judge(w, i, start_ns);
@@ -355,24 +411,23 @@ static bool has_ended(const eventspace_run *run)
     return false;
 }
 
-static int watch(watcher *w, eventspace_run *run)
+static int watch(watcher *w)
 {
-    bool is_over = false;
     int err = 0;
 
-    while (!err && !is_over && !ended) {
-        is_over = has_ended(run);
-        err = look(w, run, is_over);
+    while (!err && !w->is_over && !ended) {
+        w->is_over = has_ended(w->run);
+        err = look(w);
         if (fflush(stdout) != 0 && !err)
             err = pastset_fail(PASTSET_EIO, "standard output: %s",
                                strerror(errno));
-        if (!err && !is_over && !ended)
+        if (!err && !w->is_over && !ended)
             rest(w->interval_ns);
     }
     return err;
 }
 
-static int follow(watcher *w, eventspace_run *run)
+static int follow(watcher *w)
 {
     struct sigaction action = {.sa_handler = note_end};
     int err = 0;
@@ -383,7 +438,7 @@ static int follow(watcher *w, eventspace_run *run)
     if (w->is_screen)
         err = viewer_terminal_enter();
     if (!err)
-        err = watch(w, run);
+        err = watch(w);
     if (w->is_screen)
         viewer_terminal_leave();
     if (!err && w->judged == 0 && !ended)
@@ -401,11 +456,14 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
     watcher w = {.a = a,
                  .c = c,
                  .interval_ns = llround(c->interval_s * SECOND_NS),
+                 .run = run,
+                 .balancing = {.tunable = a->balance, .from_ns = INT64_MIN},
                  .next_ns = NOT_ASKED};
-    int code = cli_end_output(follow(&w, run));
+    int code = cli_end_output(follow(&w));
 
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(w.violated[k]);
+    cli_balancing_end(&w.balancing);
     contracts_checker_destroy(w.checker);
     cli_measured_end(&w.m);
     return code == COMMAND_OK && w.has_violated ? CLI_CONTRACT_VIOLATED : code;

@@ -5,14 +5,17 @@
 const CELLS_MAX = 400; /* rows or columns that a matrix shows */
 const WIDE = 40; /* from so many columns on its panel is as wide as the page */
 
-/* A square for each pair that has a row, the darker the larger its value. Rows
+/* A square for each pair that has a row, the darker the larger its value, of
+ * `most` or the most that there is. With `inOrder`, `across` is in the order of rows. Rows
  * with the same pair stand in the same square, and the last is on top: a view
  * that has several says by `pick` which of them is shown. */
-function matrix(box, {name, rows, down, across, value, kind = 'time', downName, acrossName}) {
+function matrix(box, {name, rows, down, across, value, kind = 'time', downName, acrossName,
+  acrossText = String, downText = String, inOrder, most: mostOf}) {
   const unique = (key) => [...new Set(rows.map(key))];
-  const allDown = orderNames(unique(down)), allAcross = orderNames(unique(across));
+  const allDown = orderNames(unique(down));
+  const allAcross = inOrder ? unique(across) : orderNames(unique(across));
   const downs = allDown.slice(0, CELLS_MAX), acrosses = allAcross.slice(0, CELLS_MAX);
-  const letters = Math.min(22, longest(acrosses)), letteredDown = Math.min(26, longest(downs));
+  const letters = Math.min(22, longest(acrosses.map(acrossText))), letteredDown = Math.min(26, longest(downs.map(downText)));
   const left = letteredDown * LETTER + 26, top = letters * LETTER * 0.72 + 34;
   const panel = box.closest('.panel');
   if (panel) panel.classList.toggle('wide', acrosses.length > WIDE);
@@ -22,7 +25,7 @@ function matrix(box, {name, rows, down, across, value, kind = 'time', downName, 
   const svg = picture(box, top + downs.length * size + 30, name);
   const cellX = (d) => left + acrosses.indexOf(across(d)) * size;
   const cellY = (d) => top + downs.indexOf(down(d)) * size;
-  const most = d3.max(rows, value) || 1;
+  const most = mostOf || d3.max(rows, value) || 1;
   svg.append('text').attr('class', 'name').attr('x', 2).attr('y', 12)
     .text(`${downName} \u2193  ${acrossName} \u2192`);
   const cells = rows.filter((row) => downs.includes(down(row)) && acrosses.includes(across(row)) &&
@@ -32,15 +35,15 @@ function matrix(box, {name, rows, down, across, value, kind = 'time', downName, 
   svg.append('g').selectAll('rect').data(cells).enter().append('rect').attr('class', 'cell')
     .attr('x', cellX).attr('y', cellY).attr('width', size - (size > 4)).attr('height', size - (size > 4))
     .attr('fill-opacity', (row) => Math.max(0.06, Math.sqrt(value(row) / most)))
-    .append('title').text((row) => `${down(row)}, ${across(row)}: ${cellTexts[kind](value(row))}`);
+    .append('title').text((row) => `${downText(down(row))}, ${acrossText(across(row))}: ${cellTexts[kind](value(row))}`);
   const leap = Math.ceil(13 / size);
   const names = (list) => list.map((text, i) => [text, i]).filter(([, i]) => i % leap === 0);
   label(svg.append('g').selectAll('text').data(names(downs)).enter().append('text')
     .attr('x', left - 6).attr('text-anchor', 'end').attr('dy', '.35em')
-    .attr('y', ([, i]) => top + (i + 0.5) * size), ([text]) => text, left - 8);
+    .attr('y', ([, i]) => top + (i + 0.5) * size), ([text]) => downText(text), left - 8);
   label(svg.append('g').selectAll('text').data(names(acrosses)).enter().append('text')
     .attr('transform', ([, i]) => `translate(${left + (i + 0.6) * size},${top - 6})rotate(-45)`),
-  ([text]) => text, letters * LETTER + 4);
+  ([text]) => acrossText(text), letters * LETTER + 4);
   scaleKey(svg, left, top + downs.length * size + 18, most, kind);
   note(box, allDown.length > downs.length || allAcross.length > acrosses.length ?
     `The first ${CELLS_MAX} of ${count(allDown.length)} and ${count(allAcross.length)}; ` +

@@ -323,7 +323,24 @@ function drawingOf(view) {
 
 /* --- the chart of a view script --- */
 
-/* `-- chart: bar` or `line`, `-- columns: x, y ...`. */
+const SQUARES = 200; /* in a row */
+
+/* A row of squares for each column of values; where there are too many, the
+ * largest of those that follow each other stands for them. */
+function squares(box, {panel, rows, x, columns}) {
+  const each = Math.ceil(rows.length / SQUARES), cells = [];
+  for (const one of columns)
+    for (let i = 0; i < rows.length; i += each)
+      cells.push({down: one.key, across: String(rows[i][x.key]),
+        value: d3.max(rows.slice(i, i + each), (row) => row[one.key])});
+  matrix(box, {name: panel.title, rows: cells, kind: columns[0].kind, down: (cell) => cell.down,
+    across: (cell) => cell.across, value: (cell) => cell.value === undefined ? null : cell.value,
+    downName: '', acrossName: x.head.replace(/ ms$/, ''), most: columns[0].kind === 'share' ? 1 : undefined,
+    inOrder: true, downText: (key) => columns.find((one) => one.key === key).head,
+    acrossText: (text) => x.kind === 'text' ? text : cellTexts[x.kind](Number(text))});
+}
+
+/* `-- chart: bar`, `line` or `matrix`, `-- columns: x, y ...`. */
 function chartOf(panel) {
   const keys = panel.chartColumns || [];
   const column = (key) => panel.columns.find((one) => one.key === key);
@@ -335,6 +352,9 @@ function chartOf(panel) {
     return (box, {rows}) => bars(box, {name: panel.title, rows, kind: first.kind,
       label: (row) => String(row[keys[0]]),
       parts: values.map((key, i) => sumPart(column(key).head, key, seriesClass(i)))});
+  if (panel.chart === 'matrix')
+    return (box, {rows}) => squares(box, {panel, rows, x: column(keys[0]),
+      columns: values.map(column)});
   if (column(keys[0]).kind === 'text') return null;
   return (box, {rows}) => lines(box, {name: panel.title,
     x: {kind: column(keys[0]).kind, name: column(keys[0]).head}, y: {kind: first.kind},
