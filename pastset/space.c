@@ -51,18 +51,36 @@ static void lock_shared(const pastset_space *space)
         continue;
 }
 
+static int default_max_bytes(uint64_t *bytes)
+{
+    const char *text = getenv("EVENTSPACE_SPACE_BYTES");
+    char *end;
+
+    *bytes = DEFAULT_MAX_BYTES;
+    if (!text || !*text)
+        return 0;
+    errno = 0;
+    *bytes = strtoull(text, &end, 10);
+    if (*text < '0' || *text > '9' || *end || errno)
+        return pastset_fail(PASTSET_EINVAL,
+                            "EVENTSPACE_SPACE_BYTES=%s: not a number of bytes",
+                            text);
+    return 0;
+}
+
 int pastset_space_create(pastset_space **out,
                          const pastset_space_options *options)
 {
-    uint64_t max_bytes =
-        options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
+    uint64_t max_bytes = options->max_bytes;
     uint32_t max_elements =
         options->max_elements ? options->max_elements : DEFAULT_MAX_ELEMENTS;
     uint64_t begin = space_begin(max_elements);
     pastset_space *space = NULL;
-    int err;
+    int err = max_bytes ? 0 : default_max_bytes(&max_bytes);
 
     *out = NULL;
+    if (err)
+        return err;
     /* Now, since it takes long in a process that has many threads already. */
     pastset_fence_init();
     if (max_bytes < begin || max_bytes > LARGEST_MAX_BYTES ||

@@ -61,9 +61,13 @@ int pastset__space_map(pastset_space *space, uint64_t bytes)
         int error = errno;
         if (place)
             munmap(place, bytes);
-        return pastset_fail(pastset_status_from_errno(error),
-                            "%s: cannot map %llu bytes: %s", space->path,
-                            (unsigned long long)bytes, strerror(error));
+        return pastset_fail(
+            pastset_status_from_errno(error), "%s: cannot map %llu bytes: %s%s",
+            space->path, (unsigned long long)bytes, strerror(error),
+            error == ENOMEM && !space->read_only
+                ? ". `ulimit -v` may forbid it; EVENTSPACE_SPACE_BYTES in the "
+                  "environment asks for fewer"
+                : "");
     }
     /* Else the kernel reads around what a store touches first, zeros most of
      * the time: as much as it reads ahead on that disk, which may be 8 MiB, and
@@ -295,7 +299,8 @@ int pastset__space_allocate(pastset_space *space, uint64_t bytes,
     bytes = round_up(bytes, SPACE_PAGE);
     if (bytes > space->mapped_bytes - used)
         err = pastset_fail(PASTSET_ENOSPC,
-                           "%s: %llu bytes more would exceed its %llu",
+                           "%s: %llu bytes more would exceed its %llu; make "
+                           "elements smaller, or EVENTSPACE_SPACE_BYTES larger",
                            space->path, (unsigned long long)bytes,
                            (unsigned long long)space->mapped_bytes);
     else

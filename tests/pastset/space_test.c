@@ -26,6 +26,50 @@ Test(space, refuses_sizes_that_cannot_be, .timeout = 120)
     check_status(pastset_space_create(&space, &many), PASTSET_EINVAL);
 }
 
+/* Where addresses are limited, as on the login nodes of many clusters. */
+Test(space, is_as_large_as_the_environment_says, .timeout = 120)
+{
+    pastset_space_options options = {0};
+    struct rlimit few = {.rlim_cur = 8ull << 30, .rlim_max = RLIM_INFINITY};
+    pastset_space *space;
+
+    unsetenv("EVENTSPACE_SPACE_BYTES");
+    cr_assert_eq(setrlimit(RLIMIT_AS, &few), 0);
+    check_status(pastset_space_create(&space, &options), PASTSET_ENOMEM);
+    cr_assert_null(space);
+    check_error("EVENTSPACE_SPACE_BYTES");
+    check_error("ulimit -v");
+    setenv("EVENTSPACE_SPACE_BYTES", "1073741824", true);
+    check_status(pastset_space_create(&space, &options), 0);
+    cr_expect_eq(space->mapped_bytes, 1ull << 30);
+    pastset_space_close(space);
+    options.max_bytes = 1ull << 31;
+    check_status(pastset_space_create(&space, &options), 0);
+    cr_expect_eq(space->mapped_bytes, 1ull << 31);
+    pastset_space_close(space);
+}
+
+Test(space, refuses_a_number_of_bytes_that_is_none, .timeout = 120)
+{
+    static const char *const wrong[] = {"4G", "-1", " 1073741824", "many",
+                                        "99999999999999999999"};
+    pastset_space_options options = {0};
+    pastset_space *space;
+
+    for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+        setenv("EVENTSPACE_SPACE_BYTES", wrong[i], true);
+        check_status(pastset_space_create(&space, &options), PASTSET_EINVAL);
+        cr_assert_null(space);
+        check_error(wrong[i]);
+    }
+    setenv("EVENTSPACE_SPACE_BYTES", "4096", true);
+    check_status(pastset_space_create(&space, &options), PASTSET_EINVAL);
+    check_error("at least");
+    setenv("EVENTSPACE_SPACE_BYTES", "", true);
+    check_status(pastset_space_create(&space, &options), 0);
+    pastset_space_close(space);
+}
+
 Test(space, says_which_file_cannot_be_made, .timeout = 120)
 {
     pastset_space *space;

@@ -113,7 +113,8 @@ check('below are differences that diff finds, what they cost in the run first', 
 check('each side is the page of its run', async (browser) => {
   const causes = ['plain', 'balanced'].map((name) =>
     JSON.parse(eventspace('advise', name, '--format=json')).rows[0]);
-  assert.deepEqual(await ofBoth(browser, `return [own.document.querySelector('h1').textContent,
+  assert.deepEqual(await ofBoth(browser, `report.drawPanels();
+    return [own.document.querySelector('h1').textContent,
     own.document.getElementById('es-lead').textContent.includes(frame.dataset.side === 'first' ?
       'plain' : 'balanced'), own.document.querySelectorAll('svg.picture').length > 3,
     own.document.getElementById('es-scheme').offsetParent === null];`),

@@ -814,6 +814,7 @@ check('view scripts are panels, in the order of the script', async (browser) => 
   const sorted = (await panelOf(browser, 0)).rows.map((row) => row[0]);
   assert.deepEqual(sorted, ['t1 </script><b>&"', 't2', 't3']);
   const cells = await browser.run(`
+    report.drawPanels();
     const section = document.getElementById('es-panel-2').closest('section');
     return [...section.querySelectorAll('rect.cell title')].map((title) => title.textContent);`);
   /* Two rows in a square, the larger of them; what is not known has none. */
