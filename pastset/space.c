@@ -51,12 +51,13 @@ static void lock_shared(const pastset_space *space)
         continue;
 }
 
-static int default_max_bytes(uint64_t *bytes)
+/* What the environment allows, where addresses are limited. */
+static int bytes_allowed(uint64_t *bytes)
 {
     const char *text = getenv("EVENTSPACE_SPACE_BYTES");
     char *end;
 
-    *bytes = DEFAULT_MAX_BYTES;
+    *bytes = UINT64_MAX;
     if (!text || !*text)
         return 0;
     errno = 0;
@@ -71,16 +72,19 @@ static int default_max_bytes(uint64_t *bytes)
 int pastset_space_create(pastset_space **out,
                          const pastset_space_options *options)
 {
-    uint64_t max_bytes = options->max_bytes;
+    uint64_t max_bytes =
+        options->max_bytes ? options->max_bytes : DEFAULT_MAX_BYTES;
     uint32_t max_elements =
         options->max_elements ? options->max_elements : DEFAULT_MAX_ELEMENTS;
     uint64_t begin = space_begin(max_elements);
+    uint64_t allowed;
     pastset_space *space = NULL;
-    int err = max_bytes ? 0 : default_max_bytes(&max_bytes);
+    int err = bytes_allowed(&allowed);
 
     *out = NULL;
     if (err)
         return err;
+    max_bytes = max_bytes < allowed ? max_bytes : allowed;
     /* Now, since it takes long in a process that has many threads already. */
     pastset_fence_init();
     if (max_bytes < begin || max_bytes > LARGEST_MAX_BYTES ||

@@ -22,9 +22,8 @@ typedef struct pastset_space_options {
     const char *path;      /* the file, for its owner only (mode 0600); one of
                             * that name is replaced, and whoever reads it keeps
                             * it. NULL: anonymous memory */
-    uint64_t max_bytes;    /* address space to reserve; 0: as many bytes as
-                            * EVENTSPACE_SPACE_BYTES in the environment says,
-                            * or 64 GiB */
+    uint64_t max_bytes;    /* address space to reserve; 0: 64 GiB. No more
+                            * than EVENTSPACE_SPACE_BYTES in the environment */
     uint32_t max_elements; /* 0: 65,536 */
 } pastset_space_options;
 

@@ -8,9 +8,10 @@
 import http from 'node:http';
 import net from 'node:net';
 import assert from 'node:assert/strict';
-import {copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync} from 'node:fs';
+import {copyFileSync, cpSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync}
+  from 'node:fs';
 import {join} from 'node:path';
-import {beginRun, command, output, serve, start, until} from './serve_run.mjs';
+import {beginRun, command, gsum, output, serve, start, until} from './serve_run.mjs';
 
 /* --- asking --- */
 
@@ -353,6 +354,36 @@ for (const name of readdirSync('RUN').filter((file) => file !== 'pathmap.dot'))
 await until('its processes are in the report', async () =>
   !(await behind(late, 'report')).text.includes('"began":"no process has started"'));
 await late.stop();
+
+/* --- a contract --- */
+
+function slowRun(name, compute, rounds) {
+  writeFileSync('slow.dot', output(gsum, 'mapping', '--threads=3', `--compute=${compute}`,
+    `--rounds=${rounds}`));
+  output(command, 'map', 'generate', '--application=slow.dot', '--processes=2', '--output=two.dot');
+  output(command, 'map', 'instrument', 'two.dot', '--output=all.dot');
+  output(command, 'run', 'all.dot', `--output=${name}`, '--', gsum, 'run');
+}
+slowRun('BASE', '1ms', 600);
+slowRun('SLOW', '4ms', 200);
+slowRun('SHORT', '1us', 3);
+output(command, 'contract', 'make', 'BASE', '--interval=50ms', '--output=gsum.contract');
+const panelsOf = (text) => text.match(/"panels":(\[.*?\]),"window":/)[1];
+const judged = await serve('SLOW', 'SHORT', '--contract=gsum.contract');
+output(command, 'report', 'SLOW', '--contract=gsum.contract', '--output=slow.html');
+const shown = panelsOf((await behind(judged, 'report')).text);
+assert.equal(shown, panelsOf(readFileSync('slow.html', 'utf8')));
+assert.match(shown, /gsum\.contract: who broke it, and why/);
+assert.match(shown, /"performance"/);
+/* Of one that is too short it says so, and has all else. */
+const {status, text} = await behind(judged, 'report?run=1');
+assert.equal(status, 200);
+assert.match(panelsOf(text), /SHORT: of no interval of 0\.05 s.*gsum\.contract: nothing is judged/);
+assert.deepEqual(await judged.stop(), {code: 0, signal: null});
+assert.equal(judged.failed, '');
+const without = start(command, 'serve', 'SLOW', '--contract=missing');
+assert.equal((await without.over).code, 1);
+assert.match(without.failed, /missing: No such file/);
 
 /* What was there when it was opened can be looked at, also when it is removed. */
 const third = await serve('RUN');

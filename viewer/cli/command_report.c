@@ -107,7 +107,7 @@ typedef struct panels {
     panel all[SCRIPTS_MAX];
     size_t count;
     cli_contract_panels contract;
-    viewer_report_panel shown[CLI_CONTRACT_PANELS + SCRIPTS_MAX];
+    viewer_report_panel shown[CLI_CONTRACT_PANELS_MAX + SCRIPTS_MAX];
     size_t shown_count;
 } panels;
 
@@ -155,7 +155,7 @@ static int panels_take(panels *p, eventspace_run *run, const char *of,
         err = cli_contract_panels_make(&p->contract, a->contract,
                                        name_of(a->contract_file), run, of);
         memcpy(p->shown, p->contract.panels, sizeof(p->contract.panels));
-        p->shown_count = CLI_CONTRACT_PANELS;
+        p->shown_count = p->contract.count;
     }
     for (size_t i = 0; i < a->script_count && !err; i++) {
         panel *one = &p->all[p->count++];

@@ -266,15 +266,14 @@ static void page_end(page *p)
         free(p->maps[i]);
 }
 
-int viewer_report_print(eventspace_run *run, const char *name,
+int viewer_report_print(const viewer_report_run *of,
                         const scopes_snapshot_options *window, bool *has_map,
                         FILE *file)
 {
-    page p = {.run = run, .name = name, .window = window, .file = file};
-    int err = page_begin(&p, NULL, 0);
+    page p = {.run = of->run, .name = of->name, .window = window, .file = file};
+    int err = page_begin(&p, of->panels, of->panel_count);
 
     *has_map = p.maps[0];
-
     if (!err)
         err = put_page(&p);
     page_end(&p);

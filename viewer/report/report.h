@@ -49,7 +49,7 @@ int viewer_report_pair(const viewer_report_run runs[2],
 /* The page of one run to a file that is open. That there are no events is said
  * in it, and is no error; nor is a map that could not be drawn, as when there
  * are too many processes: `*has_map`. */
-int viewer_report_print(eventspace_run *run, const char *name,
+int viewer_report_print(const viewer_report_run *of,
                         const scopes_snapshot_options *window, bool *has_map,
                         FILE *file);
 

@@ -197,6 +197,8 @@ int viewer_server_open(viewer_server **out, const viewer_serve_run *runs,
     server->interval_ns = options && options->interval_ns > 0
                               ? options->interval_ns
                               : VIEWER__SECOND_NS;
+    if (options)
+        server->panels = options->panels;
     server->event_cost_ns = viewer_event_cost_ns();
     viewer__token_make(server->token);
     locks_init(server);

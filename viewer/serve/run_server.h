@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "viewer/report/report.h"
+
 #define VIEWER_SERVE_RUNS_MAX 4
 
 typedef struct viewer_server viewer_server;
@@ -30,11 +32,22 @@ typedef struct viewer_serve_run {
     const char *name; /* what pages and errors call it */
 } viewer_serve_run;
 
+/* What the page of each run shows below its own tables. Of a run that goes on
+ * it is made again with each page, by a thread of the server. */
+typedef struct viewer_serve_panels {
+    /* Fills in `panels` and `panel_count`; the rest of `of` is told. What it
+     * gives in `*made` is ended when the page is there. NULL: no panels. */
+    int (*make)(void **made, viewer_report_run *of, void *context);
+    void (*end)(void *made);
+    void *context;
+} viewer_serve_panels;
+
 typedef struct viewer_serve_options {
     const char *listen;  /* ADDRESS:PORT, port 0: any that is free; NULL:
                             127.0.0.1:0 */
     int64_t interval_ns; /* between two frames; 0: 1 s. Nothing is made again
                             sooner */
+    viewer_serve_panels panels;
 } viewer_serve_options;
 
 /* Begins to listen, after a first look at the runs. `options` may be NULL.

@@ -135,6 +135,7 @@ struct viewer_server {
     viewer_serve_run runs[VIEWER_SERVE_RUNS_MAX];
     size_t run_count;
     int64_t interval_ns;
+    viewer_serve_panels panels;
     double event_cost_ns;
     char token[VIEWER__TOKEN_TEXT + 1];
     char host[256]; /* that it was told to listen at */

@@ -18,6 +18,7 @@
 typedef struct making {
     const viewer_serve_run *run;
     const viewer__asked *asked;
+    const viewer_serve_panels *more;
     eventspace_run *opened;
     FILE *file;
 } making;
@@ -74,9 +75,17 @@ static int make_view(const making *m)
 static int make_report(const making *m, bool *has_map)
 {
     scopes_snapshot_options window = viewer__asked_window(m->asked);
+    viewer_report_run of = {.run = m->opened, .name = m->run->name};
+    void *made = NULL;
+    int err = 0;
 
-    return viewer_report_print(m->opened, m->run->name, &window, has_map,
-                               m->file);
+    if (m->more->make)
+        err = m->more->make(&made, &of, m->more->context);
+    if (!err)
+        err = viewer_report_print(&of, &window, has_map, m->file);
+    if (made)
+        m->more->end(made);
+    return err;
 }
 
 /* Where a process has told nothing yet, all is still to come: so it is when a
@@ -111,6 +120,7 @@ int viewer__answer_make(viewer_server *server, const viewer__asked *asked,
 {
     making m = {.run = &server->runs[asked->run],
                 .asked = asked,
+                .more = &server->panels,
                 .file = pastset_text_begin(text, bytes)};
     int err;
 

@@ -9,13 +9,15 @@
 #include "viewer/cli/contract/judging.h"
 #include "viewer/report/report.h"
 
-#define CLI_CONTRACT_PANELS 3
+#define CLI_CONTRACT_PANELS_MAX 3
 
 typedef struct cli_contract_panels {
     cli_judging *judging;
     const char **columns; /* of levels */
-    char *titles[CLI_CONTRACT_PANELS];
-    viewer_report_panel panels[CLI_CONTRACT_PANELS];
+    scopes_table *why;    /* nothing is judged */
+    char *titles[CLI_CONTRACT_PANELS_MAX];
+    viewer_report_panel panels[CLI_CONTRACT_PANELS_MAX];
+    size_t count;
 } cli_contract_panels;
 
 /* Of a contract, which the page calls `called`, and a run that is called
@@ -25,6 +27,12 @@ int cli_contract_panels_make(cli_contract_panels *out,
                              const contracts_contract *contract,
                              const char *called, eventspace_run *run,
                              const char *name);
+/* Of a run that may go on, and is judged again: tells nothing, and where there
+ * is nothing to judge a panel says why. */
+int cli_contract_panels_make_again(cli_contract_panels *out,
+                                   const contracts_contract *contract,
+                                   const char *called, eventspace_run *run,
+                                   const char *name);
 void cli_contract_panels_fini(cli_contract_panels *p);
 
 #endif

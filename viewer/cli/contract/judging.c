@@ -320,7 +320,8 @@ static int tables_begin(cli_judging *k, cli_judging_tables tables)
 static int begin(cli_judging *k, eventspace_run *run, const char *name,
                  cli_judging_tables tables)
 {
-    int err = cli_measured_begin(&k->m, run, name, k->c);
+    int err = tables.again ? cli_measured_take(&k->m, run, name, k->c)
+                           : cli_measured_begin(&k->m, run, name, k->c);
 
     if (err)
         return err;
@@ -389,7 +390,8 @@ int cli_judging_make(cli_judging **out, const contracts_contract *contract,
                            "the contract is about: the run may be too short",
                            name, contract->interval_s);
     if (!err) {
-        warn_of_unknown(k);
+        if (!tables.again)
+            warn_of_unknown(k);
         return 0;
     }
     cli_judging_destroy(k);

@@ -15,15 +15,16 @@ typedef struct cli_judging cli_judging;
 
 #define CLI_LEVELS_MAX 1000 /* rows: as many as a page shows of a panel */
 
-/* What else is to be told than violations. */
+/* What else is to be made than violations. */
 typedef struct cli_judging_tables {
     bool detail; /* a row for each process and interval */
     bool levels; /* a row for each interval, with all processes */
+    bool again;  /* nothing is told, as for a run that is judged again */
 } cli_judging_tables;
 
 /* Tells what is wrong with the run, which is called `name`, and who is not
- * judged. Errors: those of snapshots and courses; PASTSET_EINVAL (nothing of
- * what the contract is about is known). */
+ * judged. Errors: those of snapshots and courses; PASTSET_ENOENT (it has no
+ * events); PASTSET_EINVAL (nothing of what the contract is about is known). */
 int cli_judging_make(cli_judging **out, const contracts_contract *contract,
                      eventspace_run *run, const char *name,
                      cli_judging_tables tables);

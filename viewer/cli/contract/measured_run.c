@@ -62,28 +62,37 @@ static void warn_of_programs(const cli_measured *m, const char *name,
                     name, programs[i]);
 }
 
-int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
-                       const contracts_contract *contract)
+int cli_measured_take(cli_measured *m, eventspace_run *run, const char *name,
+                      const contracts_contract *contract)
 {
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
     int err;
 
     *m = (cli_measured){0};
     err = scopes_snapshot_take(&m->snapshot, run, &all);
-    if (!err) {
+    if (!err)
+        err = viewer_require_events(m->snapshot, name);
+    if (!err)
+        err = names_find(m);
+    if (!err)
+        err = course_take(m, contract);
+    return err;
+}
+
+int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
+                       const contracts_contract *contract)
+{
+    int err = cli_measured_take(m, run, name, contract);
+
+    if (m->snapshot) {
         cli_warn_of_run(run, name);
         cli_warn_of_clocks(run, m->snapshot->clocks);
-        err = viewer_require_events(m->snapshot, name);
         if (m->snapshot->event_table->ledger.lost > 0)
             fprintf(stderr,
                     "eventspace: %s has lost %" PRIu64 " events: intervals of "
                     "which some are missing are not known\n",
                     name, m->snapshot->event_table->ledger.lost);
     }
-    if (!err)
-        err = names_find(m);
-    if (!err)
-        err = course_take(m, contract);
     if (!err)
         warn_of_programs(m, name, contract);
     return err;

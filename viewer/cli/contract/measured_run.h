@@ -16,8 +16,11 @@ typedef struct cli_measured {
     uint32_t processes;
 } cli_measured;
 
-/* Tells what is wrong with the run, which is called `name`. Errors: those of
- * snapshots and courses. */
+/* Of all of a run, which errors call `name`. Errors: those of snapshots and
+ * courses; PASTSET_ENOENT (it has no events). */
+int cli_measured_take(cli_measured *out, eventspace_run *run, const char *name,
+                      const contracts_contract *contract);
+/* Tells what is wrong with the run, too. Errors: as above. */
 int cli_measured_begin(cli_measured *out, eventspace_run *run, const char *name,
                        const contracts_contract *contract);
 void cli_measured_end(cli_measured *m);
