@@ -14,12 +14,6 @@
 #include "pastset/space.h"
 #include "pastset/status.h"
 
-typedef struct noted {
-    paths_executor_note note;
-    paths_executor_note parts[PATHS_NOTE_PARTS];
-    uint32_t count; /* of them */
-} noted;
-
 typedef struct taking {
     pending_world world;
     const paths_map *map;
@@ -96,29 +90,6 @@ static int64_t ns_between(const eventspace_meta *meta, uint64_t from,
     double ns = (double)(int64_t)(to - from) * 1e9 / meta->tick_hz;
 
     return ns > 0 && ns < 9e18 ? (int64_t)ns : 0;
-}
-
-/* How many operations a thread of a front end has ended: so many as its last
- * event says. */
-static uint32_t ended_by(pastset_space *space, uint32_t executor)
-{
-    char name[32];
-    pastset_element *element;
-    pastset_ledger ledger;
-    eventspace_trace last;
-    size_t bytes = sizeof(last);
-
-    snprintf(name, sizeof(name), executor > 1 ? "calls~%u" : "calls", executor);
-    element = pastset_space_find(space, name);
-    if (!element ||
-        strcmp(pastset_element_type(element)->text, EVENTSPACE_TRACE_TYPE) != 0)
-        return 0;
-    pastset_element_ledger(element, &ledger);
-    if (ledger.refused) /* its events tell nothing any more */
-        return UINT32_MAX;
-    if (pastset_read_last(element, &last, &bytes, PASTSET_NOWAIT, NULL))
-        return 0;
-    return last.sequence;
 }
 
 /* How long ago the last of many may be, and how long they take at most on
@@ -207,7 +178,8 @@ static bool is_told(const taking *t, uint32_t process, uint32_t executor,
 }
 
 /* Of those that tell no node, nobody can say where they are. */
-static int parts_fill(const taking *t, scopes_pending *p, const noted *n)
+static int parts_fill(const taking *t, scopes_pending *p,
+                      const scopes__noted *n)
 {
     if (n->count == 0)
         return 0;
@@ -225,36 +197,14 @@ static int parts_fill(const taking *t, scopes_pending *p, const noted *n)
     return 0;
 }
 
-#define TRIES 100
-
-/* The note, and how many operations had ended before it was read. A thread that
- * polls makes a note after each event: between the two it is said to go on. */
-static int read_note(pastset_space *space, uint32_t executor, noted *out,
-                     uint32_t *ended)
-{
-    int err = 0;
-
-    *ended = 0;
-    for (int i = 0; i < TRIES; i++) {
-        if (executor)
-            *ended = ended_by(space, executor);
-        err = paths_executor_read_parts(space, executor, &out->note, out->parts,
-                                        &out->count);
-        if (err || !(out->note.flags & PATHS_NOTE_POLLS) ||
-            *ended < out->note.sequence)
-            break;
-    }
-    return err;
-}
-
 static int take_one(taking *t, uint32_t process, uint32_t executor)
 {
     const eventspace_run_process *h =
         eventspace_run_process_at(t->world.run, process);
-    noted n;
+    scopes__noted n;
     scopes_pending *p;
     uint32_t ended;
-    int err = read_note(h->space, executor, &n, &ended);
+    int err = scopes__note_read(h->space, executor, &n, &ended);
 
     if (err && err != PASTSET_ENOENT)
         eventspace_run_note(t->world.run, process, "%s", pastset_error());
@@ -371,10 +321,10 @@ bool scopes_pending_lasts(const scopes_pending *p, const eventspace_run *run)
 {
     pastset_space *space = eventspace_run_process_at(run, p->process)->space;
     const paths_executor_note *note;
-    noted n;
+    scopes__noted n;
     uint32_t ended;
 
-    if (!space || read_note(space, p->executor, &n, &ended))
+    if (!space || scopes__note_read(space, p->executor, &n, &ended))
         return true;
     note = &n.note;
     if (note->activity != p->activity || note->since != p->since_ticks)

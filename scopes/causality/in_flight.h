@@ -67,4 +67,31 @@ bool scopes_pending_lasts(const scopes_pending *p, const eventspace_run *run);
 /* NULL is allowed. */
 void scopes_pending_destroy(scopes_pending_list *list);
 
+/* --- whether anybody stands still --- */
+
+/* Where a thread is: `since` is the same as long as it does not move. */
+typedef struct scopes_stand {
+    uint32_t process, executor;
+    uint64_t since_ticks;
+    bool waits; /* or may: it is in something, or polls */
+} scopes_stand;
+
+/* Of all threads, by process and executor; cleared at first. */
+typedef struct scopes_stands {
+    scopes_stand *items;
+    size_t count;
+} scopes_stands;
+
+/* Far less than to take what is pending: no file is looked at, and nothing is
+ * said of why. The run is not refreshed. Errors: PASTSET_ENOENT (processes that
+ * have not come up), PASTSET_ENOMEM, PASTSET_EFORMAT. */
+int scopes_stands_take(scopes_stands *out, const eventspace_run *run);
+/* Does anybody wait who is where he was, or are there others than before? If
+ * not, nobody has waited for all of the time between. */
+bool scopes_stands_some(const scopes_stands *now, const scopes_stands *before);
+/* Did this one wait then, since the same moment? */
+bool scopes_stands_has(const scopes_stands *before, uint32_t process,
+                       uint32_t executor, uint64_t since_ticks);
+void scopes_stands_fini(scopes_stands *stands);
+
 #endif

@@ -57,10 +57,12 @@ static bool has_ended(int pidfd, int wait_ms)
 static bool watch(viewer_watch *w, int pidfd)
 {
     int wait_ms = LOOK_MS;
+    bool is_over;
 
-    while (!has_ended(pidfd, wait_ms) || viewer_watch_is_running(w)) {
+    while (!(is_over = has_ended(pidfd, wait_ms)) ||
+           viewer_watch_is_running(w)) {
         int64_t before_ns = pastset_now_ns(), took_ms;
-        const char *found = viewer_watch_look(w);
+        const char *found = viewer_watch_look(w, is_over);
         if (found) {
             tell(found);
             return true;

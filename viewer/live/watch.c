@@ -14,23 +14,14 @@
 
 #define TOLD_MAX 20 /* of a large program, these tell enough */
 
-/* A thread in an operation. */
-typedef struct stuck {
-    uint32_t thread;
-    uint64_t since_ticks;
-} stuck;
-
-/* What a look has found. */
-typedef struct found {
-    stuck *items;
-    size_t count;
-} found;
+#define GLANCES_MAX 9 /* between two whole looks */
 
 struct viewer_watch {
     char *directory;
     eventspace_run *run; /* NULL: none that goes on */
     scopes_topology *topology;
-    found last;
+    scopes_stands now, before; /* of this look and of the last one */
+    unsigned glances;          /* since the last whole look */
     char *text;
 };
 
@@ -55,6 +46,7 @@ static void run_close(viewer_watch *w)
     w->topology = NULL;
     eventspace_run_close(w->run);
     w->run = NULL;
+    w->now.count = 0;
 }
 
 void viewer_watch_destroy(viewer_watch *w)
@@ -62,7 +54,8 @@ void viewer_watch_destroy(viewer_watch *w)
     if (!w)
         return;
     run_close(w);
-    free(w->last.items);
+    scopes_stands_fini(&w->now);
+    scopes_stands_fini(&w->before);
     free(w->text);
     free(w->directory);
     free(w);
@@ -117,31 +110,22 @@ static const scopes_pending *pending_of(const scopes_pending_list *list,
     return NULL;
 }
 
-/* False: a process that has ended cannot be released, nor held up. */
-static bool found_take(found *out, const scopes_table *table,
+/* All of them where they were at the last look? A process that has ended cannot
+ * be released, nor held up. What stood still from then until now was all true
+ * at one time, though it was not looked at at one time. */
+static bool is_certain(const viewer_watch *w, const scopes_table *table,
                        const scopes_pending_list *list)
 {
     size_t rows = scopes_table_rows(table);
 
-    *out = (found){calloc(rows + 1, sizeof(*out->items)), 0};
-    for (size_t i = 0; i < rows && out->items; i++) {
+    for (size_t i = 0; i < rows; i++) {
         const scopes_pending *p = pending_of(list, cell(table, i, 0));
-        if (!p || p->process_state != EVENTSPACE_RUNNING)
+        if (!p || p->process_state != EVENTSPACE_RUNNING ||
+            !scopes_stands_has(&w->before, p->process, p->executor,
+                               p->since_ticks))
             return false;
-        out->items[out->count++] = (stuck){p->thread, p->since_ticks};
     }
-    return out->count > 0;
-}
-
-static bool are_same(const found *a, const found *b)
-{
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (a->items[i].thread != b->items[i].thread ||
-            a->items[i].since_ticks != b->items[i].since_ticks)
-            return false;
-    return true;
+    return rows > 0;
 }
 
 /* Columns of the view. */
@@ -186,28 +170,52 @@ static bool deadlock_look(viewer_watch *w, const scopes_pending_list *pending)
                                     .pending = pending,
                                     .run = w->run};
     scopes_table *table;
-    found now = {NULL, 0};
-    bool is_certain;
+    bool is_found;
 
     if (scopes_view_make(&table, scopes_view_find("deadlocks"), &view_input))
         return false;
-    is_certain = found_take(&now, table, pending) && are_same(&now, &w->last);
-    if (is_certain)
+    is_found = is_certain(w, table, pending);
+    if (is_found)
         tell(w, table);
-    free(w->last.items);
-    w->last = now;
     scopes_table_destroy(table);
-    return is_certain;
+    return is_found;
 }
 
-const char *viewer_watch_look(viewer_watch *w)
+/* A glance at where the threads are: true if some may hang, or if it is time
+ * for a whole look. A program that goes on is disturbed by each look, as that
+ * needs a processor, so most are no more than this. */
+static bool is_whole_needed(viewer_watch *w)
+{
+    scopes_stands before = w->before;
+    bool is_needed;
+
+    w->before = w->now;
+    w->now = before;
+    is_needed = !w->run || scopes_stands_take(&w->now, w->run) != 0;
+    if (is_needed)
+        w->now.count = 0;
+    is_needed |=
+        ++w->glances > GLANCES_MAX || scopes_stands_some(&w->now, &w->before);
+    if (is_needed)
+        w->glances = 0;
+    return is_needed;
+}
+
+const char *viewer_watch_look(viewer_watch *w, bool whole)
 {
     scopes_pending_list *pending;
-    bool is_certain;
+    bool is_found;
 
-    if (!run_look(w) || scopes_pending_take(&pending, w->run, w->topology))
+    if (!is_whole_needed(w) && !whole)
         return NULL;
-    is_certain = deadlock_look(w, pending);
+    if (!run_look(w))
+        return NULL;
+    /* Of a run that was not known before, for the next look. */
+    if (!w->now.count)
+        (void)scopes_stands_take(&w->now, w->run);
+    if (scopes_pending_take(&pending, w->run, w->topology))
+        return NULL;
+    is_found = deadlock_look(w, pending);
     scopes_pending_destroy(pending);
-    return is_certain ? w->text : NULL;
+    return is_found ? w->text : NULL;
 }
