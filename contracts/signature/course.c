@@ -128,6 +128,23 @@ static void mark_there(const contracts__making *m, const scopes_thread *thread)
     }
 }
 
+/* Of a window, what is in it. */
+static int64_t begin_of(const scopes_communication *times,
+                        const scopes_snapshot *snapshot)
+{
+    return snapshot->from_ns > times->start_ns ? snapshot->from_ns
+                                               : times->start_ns;
+}
+
+/* Nothing of a thread has ended from `*since_ns` until then. */
+static void silence(contracts_course *c, int64_t *since_ns, int64_t then_ns)
+{
+    if (then_ns - *since_ns > c->longest_ns)
+        c->longest_ns = then_ns - *since_ns;
+    if (then_ns > *since_ns)
+        *since_ns = then_ns;
+}
+
 static int add_thread(contracts__making *m, uint32_t number)
 {
     const scopes_thread *thread = &m->times->threads[number];
@@ -136,6 +153,7 @@ static int add_thread(contracts__making *m, uint32_t number)
     int64_t busy_ns = thread->start_ns;
     uint64_t lost = thread->lost;
     uint32_t peer = PATHS_NONE;
+    int64_t ended_ns = begin_of(m->times, m->snapshot);
 
     if (thread->operations > 0)
         mark_there(m, thread);
@@ -146,6 +164,7 @@ static int add_thread(contracts__making *m, uint32_t number)
             lost -= gap < lost ? gap : lost;
         }
         count(m, thread->process, o);
+        silence(m->c, &ended_ns, o->end_ns);
         if (o->end_ns > busy_ns)
             peer = contracts__peer_of(m, o);
         if (o->start_ns > busy_ns)
@@ -156,6 +175,7 @@ static int add_thread(contracts__making *m, uint32_t number)
             busy_ns = o->end_ns;
         }
     }
+    silence(m->c, &ended_ns, m->times->end_ns);
     if (thread->end_ns > busy_ns)
         add_time(&s, CONTRACTS_COMPUTING, PATHS_NONE, busy_ns, thread->end_ns);
     if (lost > 0) { /* before the first, or behind the last */
@@ -228,14 +248,6 @@ static int64_t floor_to(int64_t ns, int64_t interval_ns)
     int64_t rest = ns % interval_ns;
 
     return ns - (rest < 0 ? rest + interval_ns : rest);
-}
-
-/* Of a window, what is in it. */
-static int64_t begin_of(const scopes_communication *times,
-                        const scopes_snapshot *snapshot)
-{
-    return snapshot->from_ns > times->start_ns ? snapshot->from_ns
-                                               : times->start_ns;
 }
 
 static int make_room(contracts__making *m)

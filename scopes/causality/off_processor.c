@@ -18,9 +18,27 @@ typedef struct found {
     scopes_off off;
 } found;
 
+/* What has been read of a process. */
+typedef struct read_part {
+    const pastset_element *element; /* of which: another one is read anew */
+    pastset_cursor cursor;
+    eventspace_scheduling *offs;  /* as far back as is asked for */
+    eventspace_scheduling *facts; /* all else; one sum of each thread */
+    size_t off_count, fact_count;
+    uint32_t *known; /* threads whose `offs` have been dropped */
+    size_t known_count;
+} read_part;
+
+struct scopes_scheduling_reader {
+    read_part *parts; /* by process */
+    uint32_t count;
+    int64_t back_ns;
+};
+
 typedef struct reading {
     const scopes_topology *topology;
     const scopes_clocks *clocks;
+    int64_t from_ns, kept_ns; /* what is told; what is kept, from then on */
     scopes_scheduling *scheduling;
     found *all;
     size_t count;
@@ -77,66 +95,167 @@ static bool off_of(scopes_off *off, const reading *r,
     return true;
 }
 
-static int add_off(reading *r, const eventspace_scheduling *tuple)
-{
-    scopes_off off;
-    found *more;
+/* --- keeping --- */
 
-    if (!off_of(&off, r, tuple))
-        return 0;
-    more = pastset_array_grow(r->all, r->count, sizeof(*more));
+static bool is_off(const eventspace_scheduling *tuple)
+{
+    return tuple->kind != EVENTSPACE_THREAD_BEGAN &&
+           tuple->kind != EVENTSPACE_THREAD_ENDED &&
+           tuple->kind != EVENTSPACE_THREAD_SUM;
+}
+
+static int tuple_add(eventspace_scheduling **all, size_t *count,
+                     const eventspace_scheduling *tuple)
+{
+    eventspace_scheduling *more =
+        pastset_array_grow(*all, *count, sizeof(*more));
+
     if (!more)
         return no_memory();
-    r->all = more;
-    r->all[r->count++] = (found){tuple->thread, off};
+    *all = more;
+    more[(*count)++] = *tuple;
     return 0;
 }
 
-static int add(reading *r, const eventspace_scheduling *tuple)
+/* Of sums the last one counts. */
+static int fact_keep(read_part *p, const eventspace_scheduling *tuple)
+{
+    for (size_t i = p->fact_count;
+         tuple->kind == EVENTSPACE_THREAD_SUM && i > 0; i--) {
+        eventspace_scheduling *fact = &p->facts[i - 1];
+        if (fact->kind == tuple->kind && fact->thread == tuple->thread) {
+            *fact = *tuple;
+            return 0;
+        }
+    }
+    return tuple_add(&p->facts, &p->fact_count, tuple);
+}
+
+static int keep(read_part *p, const eventspace_scheduling *tuple)
+{
+    if (tuple->kind >= EVENTSPACE_THREAD_KINDS)
+        return 0;
+    return is_off(tuple) ? tuple_add(&p->offs, &p->off_count, tuple)
+                         : fact_keep(p, tuple);
+}
+
+static int known_keep(read_part *p, uint32_t thread)
+{
+    uint32_t *more;
+
+    for (size_t i = 0; i < p->known_count; i++)
+        if (p->known[i] == thread)
+            return 0;
+    more = pastset_array_grow(p->known, p->known_count, sizeof(*more));
+    if (!more)
+        return no_memory();
+    p->known = more;
+    more[p->known_count++] = thread;
+    return 0;
+}
+
+static void part_forget(read_part *p)
+{
+    free(p->offs);
+    free(p->facts);
+    free(p->known);
+    *p = (read_part){0};
+}
+
+static int read_element(read_part *p, pastset_element *element)
+{
+    eventspace_scheduling tuples[BLOCK];
+    size_t count;
+    int err = 0;
+
+    if (p->element != element)
+        part_forget(p);
+    p->element = element;
+    while (err == 0 || err == PASTSET_EFORMAT) {
+        err = pastset_read_many(element, &p->cursor, tuples, BLOCK, &count);
+        for (size_t i = 0; i < count && !err; i++)
+            err = keep(p, &tuples[i]);
+    }
+    return err == PASTSET_ENOMEM ? err : 0;
+}
+
+/* --- telling --- */
+
+static void fact_tell(const reading *r, const eventspace_scheduling *tuple)
 {
     scopes_thread_life *life;
 
-    if (!is_here(r, tuple->thread) || tuple->kind >= EVENTSPACE_THREAD_KINDS)
-        return 0;
+    if (!is_here(r, tuple->thread))
+        return;
     life = &r->scheduling->threads[tuple->thread];
     life->is_known = true;
     switch ((eventspace_scheduling_kind)tuple->kind) {
     case EVENTSPACE_THREAD_BEGAN:
         life->has_begun = true;
         life->begin_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start);
-        return 0;
+        break;
     case EVENTSPACE_THREAD_ENDED:
         life->has_ended = true;
         life->end_ns = scopes_clocks_ns(r->clocks, r->process, tuple->start);
         life->operations = tuple->operations;
-        return 0;
-    case EVENTSPACE_THREAD_SUM:
+        break;
+    default:
         life->is_summed = true;
         life->yields = tuple->operations;
         if (!off_of(&life->sum, r, tuple))
             life->sum = (scopes_off){0};
-        return 0;
-    default:
-        return add_off(r, tuple);
     }
 }
 
-static int read_element(reading *r, pastset_element *element)
+static int off_tell(reading *r, uint32_t thread, const scopes_off *off)
 {
-    eventspace_scheduling tuples[BLOCK];
-    pastset_cursor cursor = {0};
-    size_t count;
+    found *more = pastset_array_grow(r->all, r->count, sizeof(*more));
+
+    if (!more)
+        return no_memory();
+    r->all = more;
+    r->all[r->count++] = (found){thread, *off};
+    return 0;
+}
+
+/* What ended before anything that may be asked for is dropped. */
+static int offs_tell(reading *r, read_part *p)
+{
+    size_t kept = 0;
     int err = 0;
 
-    while (err == 0 || err == PASTSET_EFORMAT) {
-        err = pastset_read_many(element, &cursor, tuples, BLOCK, &count);
-        for (size_t i = 0; i < count && !err; i++)
-            err = add(r, &tuples[i]);
+    for (size_t i = 0; i < p->off_count && !err; i++) {
+        const eventspace_scheduling *tuple = &p->offs[i];
+        scopes_off off;
+        if (is_here(r, tuple->thread)) {
+            r->scheduling->threads[tuple->thread].is_known = true;
+            if (off_of(&off, r, tuple)) {
+                if (off.end_ns < r->kept_ns) {
+                    err = known_keep(p, tuple->thread);
+                    continue;
+                }
+                if (off.end_ns >= r->from_ns)
+                    err = off_tell(r, tuple->thread, &off);
+            }
+        }
+        p->offs[kept++] = *tuple;
     }
-    return err == PASTSET_ENOMEM ? err : 0;
+    if (!err)
+        p->off_count = kept;
+    return err;
 }
 
-static int read_process(reading *r, eventspace_run *run)
+static int part_tell(reading *r, read_part *p)
+{
+    for (size_t i = 0; i < p->fact_count; i++)
+        fact_tell(r, &p->facts[i]);
+    for (size_t i = 0; i < p->known_count; i++)
+        if (is_here(r, p->known[i]))
+            r->scheduling->threads[p->known[i]].is_known = true;
+    return offs_tell(r, p);
+}
+
+static int read_process(reading *r, read_part *p, eventspace_run *run)
 {
     const eventspace_run_process *process =
         eventspace_run_process_at(run, r->process);
@@ -145,11 +264,13 @@ static int read_process(reading *r, eventspace_run *run)
         process->has_meta && space
             ? pastset_space_find(space, EVENTSPACE_SCHEDULING_NAME)
             : NULL;
+    int err;
 
     if (!element || strcmp(pastset_element_type(element)->text,
                            EVENTSPACE_SCHEDULING_TYPE) != 0)
         return 0;
-    return read_element(r, element);
+    err = read_element(p, element);
+    return err ? err : part_tell(r, p);
 }
 
 /* --- all of them --- */
@@ -189,14 +310,38 @@ static int order(reading *r)
     return 0;
 }
 
-int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
-                           const scopes_topology *topology,
-                           const scopes_clocks *clocks)
+static int parts_fit(scopes_scheduling_reader *reader, uint32_t count)
 {
-    reading r = {.topology = topology, .clocks = clocks};
-    int err = 0;
+    read_part *more;
+
+    if (count <= reader->count)
+        return 0;
+    more = realloc(reader->parts, count * sizeof(*more));
+    if (!more)
+        return no_memory();
+    memset(more + reader->count, 0, (count - reader->count) * sizeof(*more));
+    reader->parts = more;
+    reader->count = count;
+    return 0;
+}
+
+int scopes_scheduling_read_on(scopes_scheduling **out,
+                              scopes_scheduling_reader *reader,
+                              eventspace_run *run,
+                              const scopes_topology *topology,
+                              const scopes_clocks *clocks, int64_t from_ns)
+{
+    reading r = {.topology = topology,
+                 .clocks = clocks,
+                 .from_ns = from_ns,
+                 .kept_ns = from_ns < INT64_MIN + reader->back_ns
+                                ? INT64_MIN
+                                : from_ns - reader->back_ns};
+    int err = parts_fit(reader, topology->map->process_count);
 
     *out = NULL;
+    if (err)
+        return err;
     r.scheduling = calloc(1, sizeof(*r.scheduling));
     if (!r.scheduling)
         return no_memory();
@@ -206,7 +351,7 @@ int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
     if (!r.scheduling->threads)
         err = no_memory();
     for (; r.process < topology->map->process_count && !err; r.process++)
-        err = read_process(&r, run);
+        err = read_process(&r, &reader->parts[r.process], run);
     if (!err)
         err = order(&r);
     free(r.all);
@@ -215,6 +360,41 @@ int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
     else
         *out = r.scheduling;
     return err;
+}
+
+int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
+                           const scopes_topology *topology,
+                           const scopes_clocks *clocks)
+{
+    scopes_scheduling_reader *reader;
+    int err = scopes_scheduling_reader_create(&reader, 0);
+
+    *out = NULL;
+    if (!err)
+        err = scopes_scheduling_read_on(out, reader, run, topology, clocks,
+                                        INT64_MIN);
+    scopes_scheduling_reader_destroy(reader);
+    return err;
+}
+
+int scopes_scheduling_reader_create(scopes_scheduling_reader **out,
+                                    int64_t back_ns)
+{
+    *out = calloc(1, sizeof(**out));
+    if (!*out)
+        return no_memory();
+    (*out)->back_ns = back_ns;
+    return 0;
+}
+
+void scopes_scheduling_reader_destroy(scopes_scheduling_reader *reader)
+{
+    if (!reader)
+        return;
+    for (uint32_t i = 0; i < reader->count; i++)
+        part_forget(&reader->parts[i]);
+    free(reader->parts);
+    free(reader);
 }
 
 void scopes_scheduling_destroy(scopes_scheduling *scheduling)

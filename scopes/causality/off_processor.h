@@ -53,6 +53,25 @@ int scopes_scheduling_read(scopes_scheduling **out, eventspace_run *run,
 /* NULL is allowed. */
 void scopes_scheduling_destroy(scopes_scheduling *scheduling);
 
+/* Reads on where it has read before, for who looks at a run that goes on again
+ * and again. It is of one run, and goes before it. */
+typedef struct scopes_scheduling_reader scopes_scheduling_reader;
+
+/* What ended `back_ns` before what is asked for is not kept. Errors:
+ * PASTSET_ENOMEM. */
+int scopes_scheduling_reader_create(scopes_scheduling_reader **out,
+                                    int64_t back_ns);
+/* Of what ends at `from_ns` or later, which may be up to `back_ns` less than
+ * before; when threads began and ended is told all the same. Errors: as above.
+ */
+int scopes_scheduling_read_on(scopes_scheduling **out,
+                              scopes_scheduling_reader *reader,
+                              eventspace_run *run,
+                              const scopes_topology *topology,
+                              const scopes_clocks *clocks, int64_t from_ns);
+/* NULL is allowed. */
+void scopes_scheduling_reader_destroy(scopes_scheduling_reader *reader);
+
 typedef struct scopes_off_time {
     int64_t runnable_ns, sleeping_ns;
 } scopes_off_time;

@@ -325,8 +325,13 @@ static int look_now(scopes_snapshot *snapshot)
         err = scopes_pending_take(&snapshot->pending, snapshot->run,
                                   snapshot->topology);
     if (!err)
-        err = scopes_scheduling_read(&snapshot->scheduling, snapshot->run,
-                                     snapshot->topology, snapshot->clocks);
+        err =
+            options->reader
+                ? scopes_scheduling_read_on(
+                      &snapshot->scheduling, options->reader, snapshot->run,
+                      snapshot->topology, snapshot->clocks, snapshot->from_ns)
+                : scopes_scheduling_read(&snapshot->scheduling, snapshot->run,
+                                         snapshot->topology, snapshot->clocks);
     return err;
 }
 

@@ -36,6 +36,9 @@ typedef struct scopes_snapshot_options {
     scopes_clock_method method;
     uint32_t reference; /* process; PATHS_NONE */
     uint64_t too_many;  /* from so many events of a run on; 0: 16 million */
+    scopes_scheduling_reader *reader; /* borrowed: `scheduling` is read on by
+                                         it, from `from_ns` on; NULL: all of it
+                                         is read */
 } scopes_snapshot_options;
 
 #define SCOPES_SNAPSHOT_ALL                                                    \
@@ -51,7 +54,8 @@ typedef struct scopes_snapshot {
     scopes_event_table *event_table;
     scopes_clocks *clocks;
     scopes_pending_list *pending;  /* now, whatever the window */
-    scopes_scheduling *scheduling; /* of all there is, whatever the window */
+    scopes_scheduling *scheduling; /* of all there is, whatever the window, but
+                                      for a reader's */
     int64_t from_ns, to_ns;        /* what was asked for in the end */
 } scopes_snapshot;
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "scopes/gather/gather.h"
 #include "scopes/reading/reading_internal.h"
@@ -346,6 +347,114 @@ Test(scheduling, what_cannot_be_is_left_out)
     cr_expect_eq(table_integer(table, 0, "sleeping_ns"), 100);
     cr_expect_eq(table_integer(table, 0, "voluntary_switches"), 1);
     scopes_table_destroy(table);
+    told_end(&t);
+    paths_map_destroy(m);
+}
+
+/* --- again and again --- */
+
+/* As of a process that goes on. */
+static void meta_make(void)
+{
+    eventspace_meta meta = {.pid = (uint32_t)getpid(),
+                            .tick_hz = 1e9,
+                            .start_tick = FAKE_START,
+                            .threads = 2,
+                            .state = EVENTSPACE_RUNNING,
+                            .process = "h0"};
+
+    check_status(eventspace_meta_save(&meta, scratch_file("again/h0.meta")), 0);
+}
+
+static void tuples_write(fake_run *fake, uint32_t from, uint32_t to)
+{
+    for (uint32_t i = from; i < to; i++) {
+        uint64_t start = FAKE_START + 100 * (uint64_t)i;
+        eventspace_scheduling off = {.start = start,
+                                     .end = start + 60,
+                                     .runnable = i * 7 % 61,
+                                     .thread = i % 2,
+                                     .kind = EVENTSPACE_THREAD_OFF,
+                                     .preemptions = 1};
+        eventspace_scheduling began = {.start = start, .end = start};
+        if (i == 0)
+            check_status(fake_run_scheduling(fake, 0, &began), 0);
+        check_status(fake_run_scheduling(fake, 0, &off), 0);
+    }
+}
+
+static void check_same(const scopes_scheduling *some,
+                       const scopes_scheduling *all, int64_t from_ns)
+{
+    cr_assert_eq(some->thread_count, all->thread_count);
+    for (uint32_t i = 0; i < all->thread_count; i++) {
+        const scopes_thread_life *a = &some->threads[i], *b = &all->threads[i];
+        size_t first = 0;
+        while (first < b->off_count && b->offs[first].end_ns < from_ns)
+            first++;
+        cr_expect_eq(a->is_known, b->is_known);
+        cr_expect_eq(a->has_begun, b->has_begun);
+        cr_expect_eq(a->begin_ns, b->begin_ns);
+        cr_expect_eq(a->has_ended, b->has_ended);
+        cr_expect_eq(a->end_ns, b->end_ns);
+        cr_expect_eq(a->operations, b->operations);
+        cr_assert_eq(a->off_count, b->off_count - first, "%zu of %zu from %zu",
+                     a->off_count, b->off_count, first);
+        for (size_t k = 0; k < a->off_count; k++) {
+            const scopes_off *x = &a->offs[k], *y = &b->offs[first + k];
+            cr_assert(x->start_ns == y->start_ns && x->end_ns == y->end_ns &&
+                      x->runnable_ns == y->runnable_ns &&
+                      x->sleeping_ns == y->sleeping_ns &&
+                      x->preemptions == y->preemptions &&
+                      x->sleeps == y->sleeps && x->unknown == y->unknown);
+        }
+    }
+}
+
+/* What is read on is what all that is read anew has from then on. */
+Test(scheduling, reading_on_is_reading_all_of_it)
+{
+    enum { ROUNDS = 20, EACH = 20, BACK_NS = 1500 };
+    const eventspace_scheduling ended = {.start = FAKE_START + 90000,
+                                         .end = FAKE_START + 90000,
+                                         .operations = 3,
+                                         .thread = 0,
+                                         .kind = EVENTSPACE_THREAD_ENDED};
+    paths_map *m = map_parse(map);
+    scopes_scheduling_reader *reader;
+    fake_run *fake;
+    told t;
+
+    cr_assert_eq(mkdir(scratch_file("again"), 0700), 0);
+    fake = fake_run_begin(scratch_file("again"), m);
+    cr_assert_not_null(fake);
+    meta_make();
+    told_run(&t, scratch_file("again"));
+    check_status(scopes_scheduling_reader_create(&reader, BACK_NS), 0);
+    for (uint32_t round = 0; round <= ROUNDS; round++) {
+        /* The last time nothing is left but that they are known. */
+        int64_t from_ns = round == ROUNDS ? 1000000
+                                          : (int64_t)round * EACH * 100 - 3000 -
+                                                (int64_t)by_chance(BACK_NS);
+        scopes_scheduling *some, *all;
+        if (round < ROUNDS)
+            tuples_write(fake, round * EACH, (round + 1) * EACH);
+        else
+            check_status(fake_run_scheduling(fake, 0, &ended), 0);
+        check_status(eventspace_run_refresh(t.run), 0);
+        check_status(scopes_scheduling_read_on(&some, reader, t.run, t.topology,
+                                               t.clocks, from_ns),
+                     0);
+        check_status(scopes_scheduling_read(&all, t.run, t.topology, t.clocks),
+                     0);
+        cr_expect_eq(all->threads[0].off_count + all->threads[1].off_count,
+                     (round < ROUNDS ? round + 1 : ROUNDS) * EACH);
+        check_same(some, all, from_ns);
+        scopes_scheduling_destroy(some);
+        scopes_scheduling_destroy(all);
+    }
+    scopes_scheduling_reader_destroy(reader);
+    check_status(fake_run_end(fake), 0);
     told_end(&t);
     paths_map_destroy(m);
 }

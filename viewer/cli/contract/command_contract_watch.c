@@ -23,7 +23,11 @@
 #include "viewer/live/top_terminal.h"
 #include "viewer/tables/facts.h"
 
-#define MARGIN 4 /* intervals that a look has besides new ones */
+/* Intervals that a look has besides new ones, at most, and how many times as
+ * long as a thread has been silent: what is looked at then has its last
+ * operation, from which its time is known. */
+#define MARGIN_MAX 4
+#define SILENCES 2
 #define SECOND_NS 1000000000
 #define BAR 10
 #define NOT_ASKED INT64_MIN
@@ -97,6 +101,7 @@ typedef struct watcher {
     contracts_checker *checker;
     uint32_t processes;              /* that the checker is of */
     int64_t next_ns;                 /* where the next interval begins */
+    int64_t margin_ns;               /* before that, of a look */
     bool *violated[CONTRACTS_KINDS]; /* by process: in the last interval */
     bool is_screen, has_violated;
     eventspace_run *run;
@@ -370,6 +375,16 @@ static bool is_ripe(const watcher *w, size_t interval)
     return true;
 }
 
+static int64_t margin_of(const watcher *w, int64_t silent_ns)
+{
+    int64_t most = MARGIN_MAX * w->interval_ns;
+
+    if (silent_ns > most / SILENCES)
+        return most;
+    return SILENCES * silent_ns > w->interval_ns ? SILENCES * silent_ns
+                                                 : w->interval_ns;
+}
+
 /* Looks at what is new; at the end also at the last interval. */
 static int look(watcher *w)
 {
@@ -377,11 +392,11 @@ static int look(watcher *w)
     int err;
 
     w->looked_ns = (int64_t)pastset_now_ns();
-    err = cli_measured_look(&w->m, w->run, w->c, w->next_ns,
-                            MARGIN * w->interval_ns);
+    err = cli_measured_look(&w->m, w->run, w->c, w->next_ns, w->margin_ns);
     c = w->m.course;
     if (err || !c) /* no events so far */
         return err;
+    w->margin_ns = margin_of(w, c->longest_ns);
     err = checker_fit(w);
     for (size_t i = 0; i < c->intervals && !err; i++) {
         int64_t start_ns = c->from_ns + (int64_t)i * c->interval_ns;
@@ -458,7 +473,8 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
                  .interval_ns = llround(c->interval_s * SECOND_NS),
                  .run = run,
                  .balancing = {.tunable = a->balance, .from_ns = INT64_MIN},
-                 .next_ns = NOT_ASKED};
+                 .next_ns = NOT_ASKED,
+                 .margin_ns = MARGIN_MAX * llround(c->interval_s * SECOND_NS)};
     int code = cli_end_output(follow(&w));
 
     for (int k = 0; k < CONTRACTS_KINDS; k++)

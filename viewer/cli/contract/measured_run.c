@@ -103,6 +103,7 @@ void cli_measured_end(cli_measured *m)
     contracts_course_destroy(m->course);
     free(m->names);
     scopes_snapshot_destroy(m->snapshot);
+    scopes_scheduling_reader_destroy(m->reader);
 }
 
 int cli_measured_look(cli_measured *m, eventspace_run *run,
@@ -122,6 +123,9 @@ int cli_measured_look(cli_measured *m, eventspace_run *run,
         margin_ns = SELDOM_NS;
     if (next_ns != INT64_MIN)
         part.from_ns = next_ns - margin_ns;
+    if (!err && !m->reader)
+        err = scopes_scheduling_reader_create(&m->reader, margin_ns);
+    part.reader = m->reader;
     if (!err)
         err = scopes_snapshot_take(&m->snapshot, run, &part);
     if (!err)

@@ -12,7 +12,8 @@
 typedef struct cli_measured {
     scopes_snapshot *snapshot;
     contracts_course *course;
-    const char **names; /* of processes, by number */
+    scopes_scheduling_reader *reader; /* of looks */
+    const char **names;               /* of processes, by number */
     uint32_t processes;
 } cli_measured;
 
@@ -26,9 +27,9 @@ int cli_measured_begin(cli_measured *out, eventspace_run *run, const char *name,
 void cli_measured_end(cli_measured *m);
 
 /* Looks at a run that goes on, which `m` (cleared at first) has been looked at
- * before or not: at what has come since `next_ns`, and so much before
- * (INT64_MIN: all). Without a course: it has no events so far. Errors: as
- * above. */
+ * before or not: at what has come since `next_ns` (INT64_MIN: all), and so much
+ * before, at the first look the most. Without a course: it has no events so
+ * far. Errors: as above. */
 int cli_measured_look(cli_measured *m, eventspace_run *run,
                       const contracts_contract *contract, int64_t next_ns,
                       int64_t margin_ns);
