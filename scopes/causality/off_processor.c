@@ -275,38 +275,58 @@ static int read_process(reading *r, read_part *p, eventspace_run *run)
 
 /* --- all of them --- */
 
-static int compare(const void *left, const void *right)
+static int by_start(const void *left, const void *right)
 {
-    const found *a = left, *b = right;
+    const scopes_off *a = left, *b = right;
 
-    if (a->thread != b->thread)
-        return a->thread < b->thread ? -1 : 1;
-    if (a->off.start_ns != b->off.start_ns)
-        return a->off.start_ns < b->off.start_ns ? -1 : 1;
-    return 0;
+    return (a->start_ns > b->start_ns) - (a->start_ns < b->start_ns);
 }
 
-/* Hands each thread its part, without what overlaps. */
+/* Mostly they are in order already. */
+static void sort(scopes_off *offs, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (offs[i].start_ns < offs[i - 1].start_ns) {
+            qsort(offs, count, sizeof(*offs), by_start);
+            return;
+        }
+}
+
+/* A thread's, without what overlaps. */
+static void thread_order(scopes_thread_life *life, scopes_off *offs,
+                         size_t count)
+{
+    sort(offs, count);
+    for (size_t i = 0; i < count; i++)
+        if (!life->off_count ||
+            offs[i].start_ns >= offs[life->off_count - 1].end_ns)
+            offs[life->off_count++] = offs[i];
+    life->offs = life->off_count ? offs : NULL;
+}
+
+/* Hands each thread its part. */
 static int order(reading *r)
 {
     scopes_scheduling *s = r->scheduling;
-    size_t kept = 0;
+    size_t *ends = calloc((size_t)s->thread_count + 2, sizeof(*ends));
+    size_t from = 0;
 
     s->offs = calloc(r->count + 1, sizeof(*s->offs));
-    if (!s->offs)
+    if (!s->offs || !ends) {
+        free(ends);
         return no_memory();
-    if (r->count)
-        qsort(r->all, r->count, sizeof(*r->all), compare);
-    for (size_t i = 0; i < r->count; i++) {
-        scopes_thread_life *life = &s->threads[r->all[i].thread];
-        if (!life->offs)
-            life->offs = &s->offs[kept];
-        if (life->off_count &&
-            r->all[i].off.start_ns < s->offs[kept - 1].end_ns)
-            continue;
-        s->offs[kept++] = r->all[i].off;
-        life->off_count++;
     }
+    for (size_t i = 0; i < r->count; i++)
+        ends[r->all[i].thread + 1]++;
+    for (uint32_t t = 0; t < s->thread_count; t++)
+        ends[t + 1] += ends[t];
+    for (size_t i = 0; i < r->count; i++)
+        s->offs[ends[r->all[i].thread]++] = r->all[i].off;
+    for (uint32_t t = 0; t < s->thread_count; t++) {
+        thread_order(&s->threads[t], &s->offs[from], ends[t] - from);
+        from = ends[t];
+    }
+    free(ends);
     return 0;
 }
 

@@ -53,6 +53,8 @@ check "runs of diff are a number" refuses 2 \
     "'few' is not a number of runs" 1000 diff few
 check "of which there are enough" refuses 2 \
     "'5' is not a number of runs" 1000 diff 5
+check "those of shifts, too" refuses 2 \
+    "shifts: 'x' is not a number of runs" 1000 shifts x
 
 models() {
     node "$source/tests/validation/models.mjs" /nowhere results 1 gsum 2>err

@@ -7,14 +7,16 @@
 // the others must keep it, or it is made with the next larger tolerance of TOLERANCES.
 // That is before anything is predicted. Then RUNS runs (200), half of them as it is, in
 // a random order; in the others one process of four does 3 to 10 % more or less of one
-// thing: it computes more, sends more or larger messages, or counts more cells.
+// thing: it sends more messages, or larger ones, or counts more cells. (Processor time of
+// a round is none of these: in a virtual machine half a second of it differs by 3 % from
+// the next, whatever the program does.)
 //
 // A run is told by the exit code alone: 3, the contract was broken. That the row with
 // the highest level names the process and the metric is counted besides.
 //
 // FOLDER/shifts.jsonl gets what is predicted, a line for each run, and at the end a
 // line with the sums. What is there is not made again, so a course that was cut short
-// goes on. Nothing else should run at the same time.
+// goes on.
 import assert from 'node:assert/strict';
 import {execFileSync, spawnSync} from 'node:child_process';
 import {appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync} from 'node:fs';
@@ -23,9 +25,9 @@ import {join, resolve} from 'node:path';
 const [binPath, shiftedPath, folderPath, runsText = '200'] = process.argv.slice(2);
 const bin = resolve(binPath), shifted = resolve(shiftedPath), folder = resolve(folderPath);
 const runs = Number(runsText), eventspace = join(bin, 'eventspace');
-const THREADS = 4, ROUNDS = 3000, TOLERANCES = [0.01, 0.0125, 0.015];
-const METRICS = {work: 'round_work', messages: 'round_messages', bytes: 'message_bytes',
-  cells: 'round_cells'}, KINDS = Object.keys(METRICS);
+const THREADS = 4, ROUNDS = 5000, TOLERANCES = [0.01, 0.015];
+const METRICS = {messages: 'round_messages', bytes: 'message_bytes', cells: 'round_cells'},
+  KINDS = Object.keys(METRICS);
 const PREDICTED = {name: 'shifts.predicted', false_alarms: 0.01, missed: 0.02};
 mkdirSync(folder, {recursive: true});
 const results = join(folder, 'shifts.jsonl'), contract = join(folder, 'contract');
@@ -44,10 +46,8 @@ writeFileSync(join(folder, 'app.dot'),
   `digraph shifted {\n    total [kind=element, type="f64[1]"];${nodes.join('')}\n}\n`);
 output('map', 'generate', '--application=app.dot', `--processes=${THREADS}`, '--output=plain.dot');
 output('map', 'instrument', 'plain.dot', '--output=map.dot');
-// Processor time in milliseconds.
 writeFileSync(join(folder, 'metrics'), `interval 0.5;
 violated 3;
-metric intrinsic round_work = 1000 * cpu / rounds;
 metric intrinsic round_messages = messages / rounds;
 metric intrinsic message_bytes = (bytes - 8 * rounds) / messages;
 metric intrinsic round_cells = program("cells") / rounds;

@@ -27,6 +27,7 @@
  * long as a thread has been silent: what is looked at then has its last
  * operation, from which its time is known. */
 #define MARGIN_MAX 4
+#define MARGIN_PART 8 /* of an interval, at least */
 #define SILENCES 2
 #define SECOND_NS 1000000000
 #define BAR 10
@@ -377,12 +378,12 @@ static bool is_ripe(const watcher *w, size_t interval)
 
 static int64_t margin_of(const watcher *w, int64_t silent_ns)
 {
-    int64_t most = MARGIN_MAX * w->interval_ns;
+    int64_t least = w->interval_ns / MARGIN_PART,
+            most = MARGIN_MAX * w->interval_ns;
 
     if (silent_ns > most / SILENCES)
         return most;
-    return SILENCES * silent_ns > w->interval_ns ? SILENCES * silent_ns
-                                                 : w->interval_ns;
+    return SILENCES * silent_ns > least ? SILENCES * silent_ns : least;
 }
 
 /* Looks at what is new; at the end also at the last interval. */
