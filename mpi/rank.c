@@ -114,7 +114,9 @@ mpi_self *__attribute__((noinline)) mpi__self_make(void)
     if (!atomic_load(&process.is_full))
         self = self_make(eventspace_ticks());
     if (!self) {
-        atomic_store(&process.is_full, true);
+        if (!atomic_exchange(&process.is_full, true))
+            say("calls of a thread of rank %u are lost: %s", mpi__rank,
+                pastset_error());
         eventspace_recorder_lose_call(mpi__recorder);
     }
     return self;

@@ -60,6 +60,9 @@ int pastset_space_settle(const char *path);
 /* Of a file that is being settled: its name, and this. */
 #define PASTSET_SETTLING ".settling"
 
+/* How large it may become. */
+uint64_t pastset_space_max_bytes(const pastset_space *space);
+
 /* The elements that were created and not deleted, in the order of creation.
  * Borrowed: they live until the space is closed. `at` and `find` give NULL
  * when there is none. */

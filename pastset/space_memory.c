@@ -320,6 +320,11 @@ uint64_t pastset_space_used_bytes(const pastset_space *space)
                                 memory_order_relaxed);
 }
 
+uint64_t pastset_space_max_bytes(const pastset_space *space)
+{
+    return space->header->max_bytes;
+}
+
 /* --- the file of a space that was opened --- */
 
 int pastset__space_file_size(pastset_space *space)

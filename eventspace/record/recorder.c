@@ -22,8 +22,10 @@
 
 /* Of half of these, a thread takes one part in so many of what is left, so that
  * there is room for thousands, of which later ones can record less; but at
- * least so many events, from the other half. */
+ * least so many events, from the other half. The first one, which mostly is the
+ * only one, may take more: where there are few addresses that matters. */
 #define SHARE 64
+#define FIRST_SHARE 2
 #define FEW_EVENTS (UINT64_C(1) << 16)
 
 /* After a tuple was refused, so many more are without being tried: a try is a
@@ -155,14 +157,15 @@ int eventspace_recorder_open(eventspace_recorder **out,
     r->rank = options->rank;
     r->processes = options->processes;
     r->max_events = options->max_events ? options->max_events : MAX_EVENTS;
-    r->bytes_left = MAX_BYTES / 2;
     eventspace_ticks_init();
     err = files_make(r, options);
-    if (err)
+    if (err) {
         recorder_free(r);
-    else
-        *out = r;
-    return err;
+        return err;
+    }
+    r->bytes_left = pastset_space_max_bytes(r->space) / 2;
+    *out = r;
+    return 0;
 }
 
 static int meta_end(eventspace_recorder *r, const char *failure)
@@ -323,7 +326,8 @@ static uint64_t room_take(eventspace_recorder *r)
 {
     const uint64_t bytes =
         sizeof(eventspace_trace) + sizeof(eventspace_message);
-    uint64_t room = r->bytes_left / SHARE / bytes;
+    uint64_t share = r->thread_count ? SHARE : FIRST_SHARE;
+    uint64_t room = r->bytes_left / share / bytes;
 
     if (room < FEW_EVENTS)
         room = FEW_EVENTS;

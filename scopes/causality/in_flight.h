@@ -83,8 +83,9 @@ typedef struct scopes_stands {
 } scopes_stands;
 
 /* Far less than to take what is pending: no file is looked at, and nothing is
- * said of why. The run is not refreshed. Errors: PASTSET_ENOENT (processes that
- * have not come up), PASTSET_ENOMEM, PASTSET_EFORMAT. */
+ * said of why. The run is not refreshed. Errors: PASTSET_ENOENT (some processes
+ * have not come up, are not recorded or damaged: the others are told),
+ * PASTSET_ENOMEM. */
 int scopes_stands_take(scopes_stands *out, const eventspace_run *run);
 /* Does anybody wait who is where he was, or are there others than before? If
  * not, nobody has waited for all of the time between. */

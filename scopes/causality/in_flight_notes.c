@@ -101,17 +101,20 @@ static int process_take(scopes_stands *out, const eventspace_run_process *h,
 
 int scopes_stands_take(scopes_stands *out, const eventspace_run *run)
 {
-    int err = 0;
+    bool are_all = true;
 
     out->count = 0;
-    for (size_t i = 0; i < eventspace_run_process_count(run) && !err; i++) {
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *h =
             eventspace_run_process_at(run, (uint32_t)i);
-        if (!h->has_meta || !h->has_space)
-            return PASTSET_ENOENT;
-        err = process_take(out, h, (uint32_t)i);
+        int err = h->has_meta && h->has_space
+                      ? process_take(out, h, (uint32_t)i)
+                      : PASTSET_ENOENT;
+        if (err == PASTSET_ENOMEM)
+            return err;
+        are_all &= !err;
     }
-    return err;
+    return are_all ? 0 : PASTSET_ENOENT;
 }
 
 bool scopes_stands_some(const scopes_stands *now, const scopes_stands *before)

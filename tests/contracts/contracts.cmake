@@ -15,4 +15,9 @@ if(suites)
   add_test(NAME contracts/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)
+  find_program(NODE NAMES node nodejs REQUIRED)
+  add_test(NAME contracts/watched
+           COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/contracts/watched_test.mjs
+                   $<TARGET_FILE_DIR:eventspace_cli>)
+  set_tests_properties(contracts/watched PROPERTIES TIMEOUT 600)
 endif()

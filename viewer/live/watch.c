@@ -191,9 +191,8 @@ static bool is_whole_needed(viewer_watch *w)
 
     w->before = w->now;
     w->now = before;
+    w->now.count = 0;
     is_needed = !w->run || scopes_stands_take(&w->now, w->run) != 0;
-    if (is_needed)
-        w->now.count = 0;
     is_needed |=
         ++w->glances > GLANCES_MAX || scopes_stands_some(&w->now, &w->before);
     if (is_needed)

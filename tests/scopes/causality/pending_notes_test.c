@@ -1,6 +1,7 @@
 /* pending_notes_test.c - the view pending of notes that are made by hand: whom
  * an operation waits for, by the map and by what the others are in; and notes
  * of damaged files, which may say anything. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -137,6 +138,42 @@ static void check_for(size_t row, const char *thread, const char *waits_for)
 }
 
 /* --- whom for --- */
+
+/* Those of the other processes are told, and which of them may wait. */
+Test(pending_notes, who_stands_still_is_seen_though_a_process_is_missing)
+{
+    static const char *const missing[] = {"h0.meta", "h1.meta"};
+    scopes_stands all = {0}, some = {0};
+
+    begin();
+    waits("t0", "total", "low0", PASTSET_EXCHANGE);
+    is("t1", PATHS_COMPUTING);
+    waits("t2", "total", "low1", PASTSET_EXCHANGE);
+    is("t3", PATHS_ENDED);
+    check_status(make(), 0);
+    check_status(scopes_stands_take(&all, run), 0);
+    cr_assert_eq(all.count, 4);
+    cr_expect(scopes_stands_some(&all, &all));
+    for (uint32_t p = 0; p < 2; p++) {
+        cr_expect(scopes_stands_has(&all, p, 1, FAKE_START + 2000));
+        cr_expect_not(scopes_stands_has(&all, p, 1, FAKE_START + 2001));
+        cr_expect_not(scopes_stands_has(&all, p, 2, FAKE_START + 3000));
+    }
+    for (uint32_t p = 0; p < 2; p++) {
+        const char *kept = scratch_file("kept");
+        cr_assert_eq(rename(scratch_file(missing[p]), kept), 0);
+        eventspace_run_close(run);
+        check_status(eventspace_run_open(&run, scratch_file(".")), 0);
+        check_status(scopes_stands_take(&some, run), PASTSET_ENOENT);
+        cr_assert_eq(some.count, 2);
+        cr_expect(scopes_stands_has(&some, 1 - p, 1, FAKE_START + 2000));
+        cr_expect_not(scopes_stands_has(&some, p, 1, FAKE_START + 2000));
+        cr_assert_eq(rename(scratch_file("kept"), scratch_file(missing[p])), 0);
+    }
+    scopes_stands_fini(&all);
+    scopes_stands_fini(&some);
+    end();
+}
 
 Test(pending_notes, of_a_tree_those_are_named_who_have_not_come)
 {

@@ -23,12 +23,13 @@
 #include "viewer/live/top_terminal.h"
 #include "viewer/tables/facts.h"
 
-/* Intervals that a look has besides new ones, at most, and how many times as
- * long as a thread has been silent: what is looked at then has its last
- * operation, from which its time is known. */
+/* A look has the last interval that was judged, from which it is known who is
+ * in a long operation (is_ripe); and so many times as long as a thread has been
+ * silent before that: what is looked at then has its last operation, from which
+ * its time is known. In all these are so many intervals at most. */
 #define MARGIN_MAX 4
-#define MARGIN_PART 8 /* of an interval, at least */
 #define SILENCES 2
+#define SILENT_PART 8 /* of an interval, at least */
 #define SECOND_NS 1000000000
 #define BAR 10
 #define NOT_ASKED INT64_MIN
@@ -378,12 +379,14 @@ static bool is_ripe(const watcher *w, size_t interval)
 
 static int64_t margin_of(const watcher *w, int64_t silent_ns)
 {
-    int64_t least = w->interval_ns / MARGIN_PART,
-            most = MARGIN_MAX * w->interval_ns;
+    int64_t least = w->interval_ns / SILENT_PART,
+            most = (MARGIN_MAX - 1) * w->interval_ns, before = least;
 
     if (silent_ns > most / SILENCES)
-        return most;
-    return SILENCES * silent_ns > least ? SILENCES * silent_ns : least;
+        before = most;
+    else if (SILENCES * silent_ns > least)
+        before = SILENCES * silent_ns;
+    return w->interval_ns + before;
 }
 
 /* Looks at what is new; at the end also at the last interval. */
