@@ -162,13 +162,14 @@ Test(pending_notes, who_stands_still_is_seen_though_a_process_is_missing)
     for (uint32_t p = 0; p < 2; p++) {
         const char *kept = scratch_file("kept");
         eventspace_run *other;
-        cr_assert_eq(rename(scratch_file(missing[p]), kept), 0);
+        cr_assert_eq(rename(scratch_file("%s", missing[p]), kept), 0);
         check_status(eventspace_run_open(&other, scratch_file(".")), 0);
         check_status(scopes_stands_take(&some, other), PASTSET_ENOENT);
         cr_assert_eq(some.count, 2);
         cr_expect(scopes_stands_has(&some, 1 - p, 1, FAKE_START + 2000));
         cr_expect_not(scopes_stands_has(&some, p, 1, FAKE_START + 2000));
-        cr_assert_eq(rename(scratch_file("kept"), scratch_file(missing[p])), 0);
+        cr_assert_eq(
+            rename(scratch_file("kept"), scratch_file("%s", missing[p])), 0);
         eventspace_run_close(other);
     }
     scopes_stands_fini(&all);
