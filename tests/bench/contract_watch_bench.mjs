@@ -10,27 +10,17 @@
 // fails.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
-import {availableParallelism, tmpdir} from 'node:os';
+import {existsSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {availableParallelism} from 'node:os';
 import {join, resolve} from 'node:path';
+import {inFolder, median, nap} from './in_folder.mjs';
 
 const bin = resolve(process.argv[2]), pairs = Number(process.argv[3] ?? 10);
 const processes = Number(process.argv[4] ?? 64);
 // Some tens of operations of a process in each interval of half a second, as
 // eventspace-contract(1) asks for.
 const COMPUTE = '500us', ROUNDS = 600;
-const folder = mkdtempSync(join(tmpdir(), 'eventspace-contract-'));
-process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
-const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
-
-function output(program, ...words) {
-  const done = spawnSync(join(bin, program), words, {cwd: folder, encoding: 'utf8',
-    maxBuffer: 1 << 28, env: environment});
-  assert.equal(done.status, 0, `${program} ${words.join(' ')}: ${done.stderr}`);
-  return done.stdout;
-}
-const nap = ms => new Promise(done => setTimeout(done, ms));
-const median = list => [...list].sort((a, b) => a - b)[(list.length - 1) >> 1];
+const {folder, environment, output} = inFolder(bin, 'contract');
 
 writeFileSync(join(folder, 'app.dot'), output('gsum', 'mapping', `--threads=${processes}`,
   `--compute=${COMPUTE}`, `--rounds=${ROUNDS}`));

@@ -11,26 +11,15 @@
 // share of the possible gain; the last line is the least of all turns. Results have
 // the same checksum in each run, or this fails.
 import assert from 'node:assert/strict';
-import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {tmpdir} from 'node:os';
+import {spawn} from 'node:child_process';
+import {existsSync, readFileSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 import {bound} from './bound_map.mjs';
+import {inFolder, median, nap} from './in_folder.mjs';
 
 const bin = resolve(process.argv[2]), turns = Number(process.argv[3] ?? 5);
 const SIZE = 'B', ROUNDS = 1200;
-const folder = mkdtempSync(join(tmpdir(), 'eventspace-rebalance-'));
-process.on('exit', () => rmSync(folder, {recursive: true, force: true}));
-const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
-
-function output(program, ...words) {
-  const done = spawnSync(join(bin, program), words, {cwd: folder, encoding: 'utf8',
-    maxBuffer: 1 << 28, env: environment});
-  assert.equal(done.status, 0, `${program} ${words.join(' ')}: ${done.stderr}`);
-  return done.stdout;
-}
-const nap = ms => new Promise(done => setTimeout(done, ms));
-const median = list => [...list].sort((a, b) => a - b)[(list.length - 1) >> 1];
+const {folder, environment, output} = inFolder(bin, 'rebalance');
 
 writeFileSync(join(folder, 'app.dot'), output('sor', 'mapping', '--threads=2',
   `--size=${SIZE}`, `--rounds=${ROUNDS}`, '--rebalance'));
