@@ -124,11 +124,10 @@ static int level_among(contracts_checker *k, const checked *p,
     return err;
 }
 
-/* What is promised at most with what the program does; false: nothing is. */
-static bool highest_find(const contracts_checker *k, checked *p)
+/* What is promised at most with what the program does. */
+static void highest_find(const contracts_checker *k, checked *p)
 {
     const contracts_contract *c = k->contract;
-    size_t promised = 0;
 
     for (size_t m = 0; m < k->metric_count; m++)
         p->highest[m] = -INFINITY;
@@ -136,17 +135,16 @@ static bool highest_find(const contracts_checker *k, checked *p)
         const contracts_class *class = class_of(k, p, CONTRACTS_PERFORMANCE, i);
         if (!is_promised(p, class))
             continue;
-        promised++;
         for (size_t m = 0; m < c->sizes[CONTRACTS_PERFORMANCE]; m++) {
             size_t metric = c->members[CONTRACTS_PERFORMANCE][m];
             p->highest[metric] = fmax(p->highest[metric],
                                       p->factors[metric] * class->centroid[m]);
         }
     }
-    return promised > 0;
 }
 
-/* First what it does, and then how fast it should do that. */
+/* First what it does, and then how fast it should do that: that is not known
+ * where the contract knows what it does, but no rate that goes with it. */
 static int level_find(contracts_checker *k, checked *p, contracts_kind kind,
                       contracts_level *out)
 {
@@ -158,10 +156,7 @@ static int level_find(contracts_checker *k, checked *p, contracts_kind kind,
         p->does = out->level < CONTRACTS_VIOLATED_LEVEL ? nearest : 0;
         return err;
     }
-    if (!highest_find(k, p)) {
-        p->does = 0;
-        (void)highest_find(k, p);
-    }
+    highest_find(k, p);
     return level_among(k, p, kind, out, &nearest);
 }
 

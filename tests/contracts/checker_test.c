@@ -281,6 +281,34 @@ Test(checker, promises_a_rate_with_what_is_done_then, .timeout = 60)
     end(&k);
 }
 
+/* At the end something is done in too few intervals, or too unsteadily, for a
+ * rate to be promised: that of another phase is none for it. */
+Test(checker, promises_no_rate_of_what_was_done_unsteadily, .timeout = 60)
+{
+    checked_course k = {
+        .contract = contract_of(
+            "interval 0.5;\ntolerance 0.1;\nviolated 1;\n"
+            "metric intrinsic size = bytes / operations;\n"
+            "metric performance rate = operations / seconds;\n"
+            "class intrinsic of \"p0\" (100) deviates (1) seen 90;\n"
+            "class intrinsic of \"p0\" (7) deviates (0) seen 4;\n"
+            "class performance of \"p0\" (1000) deviates (10) seen 90 with "
+            "1;\n"),
+        .course = course_made()};
+    const contracts_level *level;
+
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    interval_set(k.course, 0, 0, 200, 7, 5e-4, 0, 2e-4, 3e-4);
+    interval_set(k.course, 0, 1, 200, 100, 5e-4, 0, 2e-4, 3e-4);
+    level = &next_of(&k, 0)->levels[CONTRACTS_PERFORMANCE];
+    cr_assert(isnan(level->level));
+    cr_assert(!level->is_violated);
+    cr_assert(next_of(&k, 1)->levels[CONTRACTS_PERFORMANCE].is_violated);
+    end(&k);
+}
+
 /* A run that gathers its result in the last third. */
 Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
 {

@@ -8,12 +8,12 @@
 // cluster has a switch, whose uplink to the others, of UPLINK, its machines share. sor
 // has a process on each machine. Of a run with nobody else a contract is made; then
 //
-//   undisturbed  UNDISTURBED runs (default 5): how many intervals of each process are
+//   undisturbed  UNDISTURBED runs (default 24): how many intervals of each process are
 //                violated, though nothing is wrong
 //   load         SEEDS runs (default 10): a busy process comes to one machine, and goes
 //                again; which, and when, is drawn by the seed, and not known to the
 //                check. How many intervals of that time are violated at the victim, of
-//                performance and (wrongly) intrinsic; how many of others before; whom
+//                performance and (wrongly) intrinsic; how many before and after, of anybody; whom
 //                the others are said to wait for; and after how many intervals the
 //                victim is first accused
 //   uplink       SEEDS runs: somebody sends, or gets, as much as he can over the uplink
@@ -22,22 +22,23 @@
 //                the link to the other one, or waits for one that does, and in how many
 //                somebody names anything else; and what is said of all
 //
-// Needs root, ip and tc, and the controller cpu of cgroups of either version. FOLDER keeps what is
-// done, a line for each run, so that it can be gone on with. At the end three lines sum
-// it up. Nothing else should run at the same time.
+// Needs root, ip and tc, and the controller cpu of cgroups of either version. FOLDER
+// keeps the runs, and in runs.jsonl what was done to them, so that it can be gone on
+// with, and judged again; contracts.jsonl has a line for each run, and three that sum it
+// up. Nothing else should run at the same time.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmdirSync, statSync,
-  writeFileSync} from 'node:fs';
+import {appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, rmdirSync,
+  statSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 
-const [binPath, folderPath, seedText = '10', undisturbedText = '5'] = process.argv.slice(2);
+const [binPath, folderPath, seedText = '10', undisturbedText = '24'] = process.argv.slice(2);
 const bin = resolve(binPath), folder = resolve(folderPath);
 mkdirSync(folder, {recursive: true});
 const eventspace = join(bin, 'eventspace');
 const machines = Array.from({length: 12}, (_, i) => `h${i}`);
-const shares = [0.08, 0.11, 0.14]; // of a processor, by cluster
-const INTERVAL = 0.5, ROUNDS = 1600, SIZE = 'B', UPLINK = '60mbit';
+const shares = [0.08, 0.09, 0.1]; // of a processor, by cluster
+const INTERVAL = 1, VIOLATED = 2, ROUNDS = 1600, SIZE = 'B', UPLINK = '60mbit';
 
 const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
 function output(program, ...words) {
@@ -82,13 +83,14 @@ function spacesRemove() {
   for (const name of spaces)
     spawnSync('ip', ['netns', 'del', spaceOf(name)], {stdio: 'ignore'});
 }
+const MTU = 9000; // as clusters have it: less of a processor's time for each byte
 // A cable from one to the other; gives the names of its ends.
 function cable(a, b, number) {
   const ends = [`ec${number}a`, `ec${number}b`];
-  command('ip', 'link', 'add', ends[0], 'netns', spaceOf(a), 'mtu', '1500', 'type', 'veth',
-    'peer', 'name', ends[1], 'netns', spaceOf(b));
-  inSpace(a, 'ip', 'link', 'set', ends[0], 'gso_max_segs', '1', 'up');
-  inSpace(b, 'ip', 'link', 'set', ends[1], 'gso_max_segs', '1', 'up');
+  command('ip', 'link', 'add', ends[0], 'netns', spaceOf(a), 'mtu', `${MTU}`, 'type', 'veth',
+    'peer', 'name', ends[1], 'netns', spaceOf(b), 'mtu', `${MTU}`);
+  inSpace(a, 'ip', 'link', 'set', ends[0], 'up');
+  inSpace(b, 'ip', 'link', 'set', ends[1], 'up');
   return ends;
 }
 function networkMake() {
@@ -115,7 +117,7 @@ function networkMake() {
     into('core', theirs);
     for (const [hub, end] of [[`switch${i}`, own], ['core', theirs]])
       inSpace(hub, 'tc', 'qdisc', 'add', 'dev', end, 'root', 'tbf', 'rate', UPLINK,
-        'burst', '6000', 'latency', '30ms');
+        'burst', `${2 * MTU}`, 'latency', '30ms');
   });
 }
 networkMake();
@@ -160,14 +162,14 @@ function prepare() {
 
 // Beside what `load` does, which gets the moment when the run began.
 async function run(directory, load = async () => {}) {
-  const child = spawn(eventspace, ['run', 'all.dot', '--replace', `--output=${directory}`,
+  rmSync(join(folder, directory), {recursive: true, force: true}); // it was broken off
+  const child = spawn(eventspace, ['run', 'all.dot', `--output=${directory}`,
     '--', onMachine, 'own', join(bin, 'sor'), 'run'],
     {cwd: folder, stdio: ['ignore', 'ignore', 'inherit'], env: environment});
   children.add(child);
   const ended = new Promise(done => child.on('exit', done));
   const space = join(folder, directory, 'h0.space');
-  const before = existsSync(space) ? statSync(space).ino : 0;
-  while (!existsSync(space) || statSync(space).ino === before)
+  while (!existsSync(space))
     await nap(2);
   await load(statSync(space).birthtimeMs);
   assert.equal(await ended, 0);
@@ -178,38 +180,43 @@ const check = directory => JSON.parse(output(eventspace, 'contract', 'check',
 
 // --- what is found ---
 
-const file = join(folder, 'contracts.jsonl');
-const rows = () => (existsSync(file) ? readFileSync(file, 'utf8') : '').trim().split('\n')
-  .filter(Boolean).map(line => JSON.parse(line));
 const isViolated = (row, kind) => row.violated === 'both' || row.violated === kind;
 const known = (list, kind) => list.filter(row => row[`${kind}_level`] !== null);
 
-async function undisturbed(number) {
-  await run('RUN');
-  const list = check('RUN').filter(row => row.process !== 'all');
-  return {name: `undisturbed.${number}`,
-    intervals: known(list, 'performance').length,
-    violated: list.filter(row => isViolated(row, 'performance')).length,
-    intrinsic_intervals: known(list, 'intrinsic').length,
-    intrinsic_violated: list.filter(row => isViolated(row, 'intrinsic')).length};
-}
+// A kind of run: `make` runs it, and gives what it did then; `judge` gives what is found.
+const undisturbed = {
+  make: async directory => {
+    await run(directory);
+    return {};
+  },
+  judge: found => {
+    const list = found.filter(row => row.process !== 'all');
+    return {intervals: known(list, 'performance').length,
+      violated: list.filter(row => isViolated(row, 'performance')).length,
+      intrinsic_intervals: known(list, 'intrinsic').length,
+      intrinsic_violated: list.filter(row => isViolated(row, 'intrinsic')).length};
+  },
+};
 
 function randomOf(seed) {
   let state = BigInt(seed + 1) * 0x9e3779b97f4a7c15n & (1n << 64n) - 1n;
-  return () => {
+  const next = () => {
     state ^= state >> 12n;
     state = (state ^ state << 25n) & (1n << 64n) - 1n;
     state ^= state >> 27n;
     return Number(state * 0x2545f4914f6cdd1dn >> 11n & (1n << 53n) - 1n) / 2 ** 53;
   };
+  for (let i = 0; i < 20; i++) // the first numbers of seeds that are near are near, too
+    next();
+  return next;
 }
 
-async function loaded(seed) {
+async function loadMake(directory, seed) {
   const random = randomOf(seed);
   const victim = machines[Math.floor(random() * machines.length)];
-  const from = 4 + 4 * random(), length = 6 + 4 * random();
+  const from = 4 + 8 * random(), length = 12 + 8 * random();
   let begin, end;
-  await run('RUN', async zero => {
+  await run(directory, async zero => {
     await nap(from * 1000 - (Date.now() - zero));
     const other = spawn(onMachine, [victim, 'sh', '-c', 'while :; do :; done']);
     children.add(other);
@@ -218,22 +225,24 @@ async function loaded(seed) {
     other.kill('SIGKILL');
     end = (Date.now() - zero) / 1000;
   });
-  const list = check('RUN').map(row => ({...row, at: row.start_ns / 1e9}));
+  return {victim, begin, end};
+}
+function loadJudge(list, {victim, begin, end}) {
   const during = list.filter(row => row.at >= begin && row.at + INTERVAL <= end);
-  const before = list.filter(row => row.at + INTERVAL <= begin && row.process !== 'all');
+  const outside = list.filter(row => row.process !== 'all' &&
+    (row.at + INTERVAL <= begin || row.at >= end));
   const own = during.filter(row => row.process === victim);
   const others = during.filter(row => row.process !== victim && row.process !== 'all');
   const first = own.findIndex(row => isViolated(row, 'performance') &&
                                      row.cause === 'processor');
   const count = (what, kind) => what.filter(row => isViolated(row, kind)).length;
-  return {name: `load.${seed}`, victim, begin, end,
-    intervals: known(own, 'performance').length,
+  return {intervals: known(own, 'performance').length,
     // Violated from the interval on in which as many have been as the contract says.
     violated: count(own, 'performance'),
     intrinsic_intervals: known(own, 'intrinsic').length,
     intrinsic_violated: count(own, 'intrinsic'),
-    before: known(before, 'performance').length,
-    before_violated: count(before, 'performance'),
+    outside: known(outside, 'performance').length,
+    outside_violated: count(outside, 'performance'),
     accused: own.filter(row => row.cause === 'processor').length,
     first_after: first < 0 ? null : first + 1,
     others_violated: count(others, 'performance'),
@@ -266,18 +275,13 @@ async function flood(machine, isUp) {
   return () => [sender, receiver].forEach(child => child.kill('SIGKILL'));
 }
 
-async function crowded(seed) {
+async function uplinkMake(directory, seed) {
   const random = randomOf(seed + 1000);
   const cluster = Math.floor(random() * 3), isUp = random() < 0.5;
   const machine = machines[4 * cluster + Math.floor(random() * 4)];
-  const from = 4 + 4 * random(), length = 6 + 4 * random();
-  // Who exchanges rows over it.
-  const pairs = [[3, 4], [7, 8]].filter(pair => pair.some(i => clusterOf(i) === cluster));
-  const behind = new Set(pairs.flat().map(i => machines[i]));
-  const isRight = row => row.cause === 'link' && pairs.some(pair =>
-    pair.map(i => machines[i]).sort().join() === [row.process, row.other].sort().join());
+  const from = 4 + 8 * random(), length = 12 + 8 * random();
   let begin, end;
-  await run('RUN', async zero => {
+  await run(directory, async zero => {
     await nap(from * 1000 - (Date.now() - zero));
     const stop = await flood(machine, isUp);
     begin = (Date.now() - zero) / 1000;
@@ -285,7 +289,14 @@ async function crowded(seed) {
     stop();
     end = (Date.now() - zero) / 1000;
   });
-  const list = check('RUN').map(row => ({...row, at: row.start_ns / 1e9}));
+  return {cluster, machine, is_up: isUp, begin, end};
+}
+function uplinkJudge(list, {cluster, begin, end}) {
+  // Who exchanges rows over it.
+  const pairs = [[3, 4], [7, 8]].filter(pair => pair.some(i => clusterOf(i) === cluster));
+  const behind = new Set(pairs.flat().map(i => machines[i]));
+  const isRight = row => row.cause === 'link' && pairs.some(pair =>
+    pair.map(i => machines[i]).sort().join() === [row.process, row.other].sort().join());
   const during = list.filter(row => row.at >= begin && row.at + INTERVAL <= end);
   const times = [...new Set(during.map(row => row.start_ns))].sort((a, b) => a - b);
   const violated = during.filter(row => isViolated(row, 'performance'));
@@ -294,8 +305,7 @@ async function crowded(seed) {
   const wrong = violated.filter(row => row.process !== 'all' &&
     ['processor', 'program', 'sleeps', 'link'].includes(row.cause) && !isRight(row));
   const all = violated.filter(row => row.process === 'all');
-  return {name: `uplink.${seed}`, cluster, machine, is_up: isUp, begin, end,
-    times: times.length, right: rightAt.length,
+  return {times: times.length, right: rightAt.length,
     first_after: rightAt.length ? times.indexOf(rightAt[0]) + 1 : null,
     intervals: known(own, 'performance').length,
     violated: own.filter(row => isViolated(row, 'performance')).length,
@@ -307,45 +317,53 @@ async function crowded(seed) {
 
 // --- all of it ---
 
+const kinds = {undisturbed, load: {make: loadMake, judge: loadJudge},
+  uplink: {make: uplinkMake, judge: uplinkJudge}};
+const file = join(folder, 'runs.jsonl');
+const runs = () => (existsSync(file) ? readFileSync(file, 'utf8') : '').trim().split('\n')
+  .filter(Boolean).map(line => JSON.parse(line));
+const judged = ({kind, number, ...was}) => {
+  const list = check(`${kind}.${number}`).map(row => ({...row, at: row.start_ns / 1e9}));
+  return {name: `${kind}.${number}`, ...was, ...kinds[kind].judge(list, was)};
+};
+
 prepare();
 if (!existsSync(join(folder, 'sor.contract'))) {
   await run('BASE');
-  output(eventspace, 'contract', 'make', 'BASE', `--interval=${INTERVAL * 1000}ms`,
-    '--output=sor.contract');
+  output(eventspace, 'contract', 'make', 'BASE', `--interval=${INTERVAL}s`,
+    `--violated=${VIOLATED}`, '--output=sor.contract');
 }
-const done = new Set(rows().map(row => row.name));
-async function add(name, make) {
-  if (done.has(name))
-    return;
-  const row = await make();
-  appendFileSync(file, JSON.stringify(row) + '\n');
-  console.log(JSON.stringify(row));
+for (const [kind, count] of [['undisturbed', undisturbedText], ['load', seedText],
+  ['uplink', seedText]]) {
+  for (let number = 0; number < Number(count); number++) {
+    if (runs().some(run => run.kind === kind && run.number === number))
+      continue;
+    const was = await kinds[kind].make(`${kind}.${number}`, number);
+    appendFileSync(file, JSON.stringify({kind, number, ...was}) + '\n');
+    console.log(JSON.stringify(judged(runs().at(-1))));
+  }
 }
-for (let i = 0; i < Number(undisturbedText); i++)
-  await add(`undisturbed.${i}`, () => undisturbed(i));
-for (let seed = 0; seed < Number(seedText); seed++)
-  await add(`load.${seed}`, () => loaded(seed));
-for (let seed = 0; seed < Number(seedText); seed++)
-  await add(`uplink.${seed}`, () => crowded(seed));
+const rows = runs().map(judged);
 
 const sum = (list, key) => list.reduce((all, row) => all + row[key], 0);
-const quiet = rows().filter(row => row.name.startsWith('undisturbed'));
-const loads = rows().filter(row => row.name.startsWith('load'));
-console.log(JSON.stringify({name: 'contracts.undisturbed', intervals: sum(quiet, 'intervals'),
+const sums = [];
+const quiet = rows.filter(row => row.name.startsWith('undisturbed'));
+const loads = rows.filter(row => row.name.startsWith('load'));
+sums.push({name: 'contracts.undisturbed', intervals: sum(quiet, 'intervals'),
   false_alarms: sum(quiet, 'violated') / sum(quiet, 'intervals'),
-  intrinsic_false_alarms: sum(quiet, 'intrinsic_violated') / sum(quiet, 'intrinsic_intervals')}));
-console.log(JSON.stringify({name: 'contracts.load', runs: loads.length,
+  intrinsic_false_alarms: sum(quiet, 'intrinsic_violated') / sum(quiet, 'intrinsic_intervals')});
+sums.push({name: 'contracts.load', runs: loads.length,
   violated: sum(loads, 'violated') / sum(loads, 'intervals'),
   intrinsic_kept: 1 - sum(loads, 'intrinsic_violated') / sum(loads, 'intrinsic_intervals'),
   right_cause: sum(loads, 'accused') / sum(loads, 'violated'),
   victim_found: loads.filter(row => row.first_after !== null).length / loads.length,
   within_three: loads.filter(row => row.first_after !== null && row.first_after <= 3).length /
     loads.length,
-  false_alarms: sum(loads, 'before_violated') / sum(loads, 'before'),
+  false_alarms: sum(loads, 'outside_violated') / sum(loads, 'outside'),
   others_wait_for_victim: sum(loads, 'others_wait_for_victim') / sum(loads, 'others_violated'),
-  all_violated: sum(loads, 'all_violated') / sum(loads, 'intervals')}));
-const links = rows().filter(row => row.name.startsWith('uplink'));
-console.log(JSON.stringify({name: 'contracts.uplink', runs: links.length,
+  all_violated: sum(loads, 'all_violated') / sum(loads, 'intervals')});
+const links = rows.filter(row => row.name.startsWith('uplink'));
+sums.push({name: 'contracts.uplink', runs: links.length,
   violated: sum(links, 'violated') / sum(links, 'intervals'),
   intrinsic_kept: 1 - sum(links, 'intrinsic_violated') / sum(links, 'intrinsic_intervals'),
   right_cause: sum(links, 'right') / sum(links, 'times'),
@@ -354,5 +372,9 @@ console.log(JSON.stringify({name: 'contracts.uplink', runs: links.length,
   within_three: links.filter(row => row.first_after !== null && row.first_after <= 3).length /
     links.length,
   all_violated: sum(links, 'all_violated') / sum(links, 'times'),
-  all_link: sum(links, 'all_link') / sum(links, 'all_violated')}));
+  all_link: sum(links, 'all_link') / sum(links, 'all_violated')});
+for (const row of sums)
+  console.log(JSON.stringify(row));
+writeFileSync(join(folder, 'contracts.jsonl'),
+  [...rows, ...sums].map(row => JSON.stringify(row) + '\n').join(''));
 process.exit(0);
