@@ -172,7 +172,34 @@ static void violation_find(const contracts_checker *k, checked *p,
         !isnan(level->level) && p->in_a_row[kind] >= k->contract->violated;
 }
 
-static int judge(contracts_checker *k, uint32_t process)
+/* What a process does in an interval in which nothing ends: what ends next. */
+static int does_ahead(contracts_checker *k, uint32_t process,
+                      const contracts_course *course, size_t interval)
+{
+    checked ahead = k->processes[process];
+    size_t next = contracts_course_ends_next(course, process, interval);
+    contracts_level level;
+    const double *quantities;
+    int err;
+
+    if (next == CONTRACTS_NEVER || next == interval)
+        return 0;
+    quantities = contracts_course_at(course, process, next);
+    ahead.operations = quantities[CONTRACTS_OPERATIONS];
+    ahead.values = k->ahead;
+    err = contracts_metric_state_create(&ahead.state, k->contract->metrics);
+    if (err)
+        return err;
+    contracts_metrics_next(k->contract->metrics, ahead.state, quantities,
+                           ahead.values);
+    err = level_find(k, &ahead, CONTRACTS_INTRINSIC, &level);
+    k->processes[process].does = ahead.does;
+    contracts_metric_state_destroy(ahead.state);
+    return err;
+}
+
+static int judge(contracts_checker *k, uint32_t process,
+                 const contracts_course *course, size_t interval)
 {
     checked *p = &k->processes[process];
     int err = 0;
@@ -180,6 +207,8 @@ static int judge(contracts_checker *k, uint32_t process)
     for (int kind = 0; kind < CONTRACTS_KINDS && !err; kind++) {
         contracts_level *level = &k->judgements[process].levels[kind];
         err = level_find(k, p, (contracts_kind)kind, level);
+        if (!err && kind == CONTRACTS_INTRINSIC && process < k->process_count)
+            err = does_ahead(k, process, course, interval);
         violation_find(k, p, (contracts_kind)kind, level);
     }
     return err;
@@ -230,7 +259,7 @@ int contracts_checker_next(contracts_checker *k,
     }
     means_find(k);
     for (uint32_t p = 0; p <= k->process_count && !err; p++)
-        err = judge(k, p);
+        err = judge(k, p, course, interval);
     if (!err)
         contracts__verdicts(k, course, interval);
     *out = k->judgements;
@@ -346,11 +375,15 @@ int contracts_checker_create(contracts_checker **out,
     k->grown = calloc((size_t)processes + 1, sizeof(*k->grown));
     k->others = calloc((size_t)processes + 1, sizeof(*k->others));
     k->links = calloc((size_t)processes + 1, sizeof(*k->links));
-    if (!k->processes || !k->judgements || !k->variables || !k->causes ||
-        !k->grown || !k->others || !k->links)
+    k->ahead = calloc(k->metric_count + 1, sizeof(*k->ahead));
+    if (!k->ahead || !k->processes || !k->judgements || !k->variables ||
+        !k->causes || !k->grown || !k->others || !k->links)
         err = pastset_no_memory("for a contract");
     for (uint32_t p = 0; p <= processes && !err; p++)
         err = process_create(k, p, names);
+    if (!err)
+        err = contracts__network_create(&k->network, contract->cluster, names,
+                                        processes);
     if (!err && !is_for_any(k))
         err = pastset_fail(PASTSET_EINVAL,
                            "the contract has classes of none of the processes "
@@ -385,5 +418,7 @@ void contracts_checker_destroy(contracts_checker *k)
     free(k->grown);
     free(k->others);
     free(k->links);
+    free(k->ahead);
+    contracts__network_fini(&k->network);
     free(k);
 }

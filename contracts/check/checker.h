@@ -28,7 +28,9 @@
  *              answer by
  *   link       communicating, but for waiting, with the process with which it
  *              takes longer than it usually does; where others have its own
- *              processor when it is ready, that is the processor's fault, too
+ *              processor when it is ready, that is the processor's fault, too.
+ *              Where the contract names a cluster, it is that link between the
+ *              two over which most of what others exchange is slow as well
  *
  * What has grown is seen in each interval, and of processes that violate
  * nothing so far, too: somebody may wait for them.
@@ -73,7 +75,15 @@ typedef struct contracts_judgement {
     contracts_cause cause;
     uint32_t other; /* WAITS: for which process in the end; LINK: to which
                        one, if to one; else CONTRACTS_NONE */
+    uint32_t link;  /* LINK: which of the contract's cluster, as far as that is
+                       known; else CONTRACTS_NONE */
 } contracts_judgement;
+
+#define CONTRACTS_LINK_BYTES 256
+
+/* "a -- b", or nothing: long names are cut. */
+void contracts_link_text(char out[CONTRACTS_LINK_BYTES],
+                         const contracts_contract *contract, uint32_t link);
 
 typedef struct contracts_checker contracts_checker;
 

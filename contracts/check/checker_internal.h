@@ -22,6 +22,16 @@ typedef struct checked {
     unsigned in_a_row[CONTRACTS_KINDS];
 } checked;
 
+/* What is known of the network. */
+typedef struct contracts__network {
+    const predict_cluster *cluster; /* NULL: nothing */
+    uint32_t *machines;             /* by process; PREDICT_NONE */
+    uint32_t *way;                  /* room for one */
+    double *slow,
+        *all; /* by link: seconds that are usual of an operation, of
+                 what takes longer now, and of all that goes over it */
+} contracts__network;
+
 struct contracts_checker {
     const contracts_contract *contract;
     size_t metric_count;
@@ -35,6 +45,8 @@ struct contracts_checker {
                          longer, in seconds */
     uint32_t *others; /* by process: for whom it waits, or CONTRACTS_NONE */
     uint32_t *links;  /* the same: with whom operations take longer */
+    contracts__network network;
+    double *ahead; /* values of a later interval, by metric */
 };
 
 /* --- verdict.c --- */
@@ -42,5 +54,17 @@ struct contracts_checker {
 /* Once all levels of the interval are known. */
 void contracts__verdicts(contracts_checker *k, const contracts_course *course,
                          size_t interval);
+
+/* --- network.c --- */
+
+/* Errors: PASTSET_ENOMEM. `cluster` may be NULL. */
+int contracts__network_create(contracts__network *n,
+                              const predict_cluster *cluster,
+                              const char *const *names, uint32_t processes);
+void contracts__network_fini(contracts__network *n);
+/* Once it is known whose fault it is. */
+void contracts__network_suspect(contracts_checker *k,
+                                const contracts_course *course,
+                                size_t interval);
 
 #endif

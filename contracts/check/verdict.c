@@ -310,4 +310,5 @@ void contracts__verdicts(contracts_checker *k, const contracts_course *course,
     for (uint32_t p = 0; p < k->process_count; p++)
         verdict(k, p);
     verdict_of_all(k);
+    contracts__network_suspect(k, course, interval);
 }

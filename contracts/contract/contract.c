@@ -73,6 +73,8 @@ void contracts_contract_destroy(contracts_contract *c)
         free(c->members[k]);
     free(c->rules_file);
     contracts_rules_destroy(c->rules);
+    free(c->cluster_file);
+    predict_cluster_destroy(c->cluster);
     contracts_metrics_destroy(c->metrics);
     free(c);
 }

@@ -6,6 +6,7 @@
  *     tolerance 0.1;             # of each metric: a share
  *     violated 3;                # intervals, one after the other
  *     rules "strict.rules";      # left out: the usual rulebase (rules.h)
+ *     cluster "cluster.dot";     # left out: nothing is known of links
  *     metric intrinsic operation_bytes = bytes / operations;
  *     metric performance operation_rate = operations / seconds;
  *     class intrinsic of "h0" (4096) deviates (12) seen 57;
@@ -15,6 +16,8 @@
  *     usual "h0" computing 1e-3 ready 0 sleeping 0 waiting 2e-5 transfer 4e-5;
  *     usual "h0" with "h1" waiting 1e-05 transfer 3e-05;
  *
+ * cluster   machines and links (predict/cluster/cluster.h): a process is on
+ *           the machine of its name
  * metric    see metrics.h
  * class     a place in the space of the intrinsic or the performance metrics,
  *           in their order, around which a process, or the mean of all, stays,
@@ -41,6 +44,7 @@
 #include "contracts/signature/course.h"
 #include "contracts/signature/metrics.h"
 #include "contracts/signature/signature.h"
+#include "predict/cluster/cluster.h"
 
 typedef enum contracts_kind {
     CONTRACTS_INTRINSIC,
@@ -97,6 +101,8 @@ typedef struct contracts_contract {
     unsigned violated;
     char *rules_file; /* NULL: the usual */
     contracts_rules *rules;
+    char *cluster_file; /* NULL: none */
+    predict_cluster *cluster;
     uint32_t distance, conclusion; /* variables of the rulebase */
     contracts_metrics *metrics;
     size_t sizes[CONTRACTS_KINDS];    /* how many metrics are of a kind */
@@ -114,8 +120,8 @@ typedef struct contracts_contract {
 #define CONTRACTS_VIOLATED 3
 
 /* Errors: PASTSET_EFORMAT ("file:line:column: " and what is wrong there),
- * PASTSET_EIO, PASTSET_ENOMEM. `-` is standard input. A rulebase is looked for
- * beside the file. */
+ * PASTSET_EIO, PASTSET_ENOMEM. `-` is standard input. A rulebase and a cluster
+ * are looked for beside the file. */
 int contracts_contract_read(contracts_contract **out, const char *file);
 /* Reads the metrics of a text that has nothing else of a contract, or more;
  * NULL: a usual choice of them. */

@@ -112,6 +112,16 @@ static int classes_learn(const learning *l, uint32_t process, const char *name,
     return err;
 }
 
+/* An interval in which nothing ends is of what ends next, as in a check. */
+static void ahead_find(const learning *l, uint32_t process, size_t *of)
+{
+    for (size_t i = 0; i < l->signature->intervals; i++) {
+        size_t next = contracts_course_ends_next(l->course, process, i);
+        if (next != CONTRACTS_NEVER)
+            of[i] = of[next];
+    }
+}
+
 #define OFTEN 3 /* intervals: once may be by chance */
 
 /* With which intrinsic classes this one of performance was seen. */
@@ -149,6 +159,8 @@ static int kinds_learn(const learning *l, uint32_t process, const char *name)
     for (int k = 0; k < CONTRACTS_KINDS && !err; k++)
         if (l->c->sizes[k])
             err = classes_learn(l, process, name, (contracts_kind)k, &by);
+    if (name && by.count[CONTRACTS_INTRINSIC] && !err)
+        ahead_find(l, process, by.of[CONTRACTS_INTRINSIC]);
     for (size_t i = 0; i < by.count[CONTRACTS_PERFORMANCE] && !err &&
                        by.count[CONTRACTS_INTRINSIC];
          i++)

@@ -254,7 +254,7 @@ static void usual_parse(parser *p)
     parts_parse(p, usual->parts, CONTRACTS_PART_COMPUTING);
 }
 
-/* A rulebase lies beside the contract, if it is no whole path. */
+/* A file lies beside the contract, if it is no whole path. */
 static char *beside(const char *name, const char *file)
 {
     const char *slash = strrchr(name, '/');
@@ -270,24 +270,40 @@ static char *beside(const char *name, const char *file)
     return out;
 }
 
-static void rules_parse(parser *p)
+/* The name of a file, once in a contract: where it is, or NULL. */
+static char *file_parse(parser *p, char **name, const char *what)
 {
     char *path;
 
-    if (p->c->rules_file) {
-        contracts__wrong(&p->t, "there is a rulebase already");
-        return;
+    if (*name) {
+        contracts__wrong(&p->t, "there is a %s already", what);
+        return NULL;
     }
-    p->c->rules_file =
-        contracts__need_string(&p->t, "a file in quotation marks");
+    *name = contracts__need_string(&p->t, "a file in quotation marks");
     contracts__need_mark(&p->t, ";");
     if (p->t.err)
-        return;
-    path = beside(p->t.name, p->c->rules_file);
+        return NULL;
+    path = beside(p->t.name, *name);
     if (!path)
         contracts__text_no_memory(&p->t);
-    else
+    return path;
+}
+
+static void rules_parse(parser *p)
+{
+    char *path = file_parse(p, &p->c->rules_file, "rulebase");
+
+    if (path)
         p->t.err = contracts_rules_read(&p->c->rules, path);
+    free(path);
+}
+
+static void cluster_parse(parser *p)
+{
+    char *path = file_parse(p, &p->c->cluster_file, "cluster");
+
+    if (path)
+        p->t.err = predict_cluster_read(&p->c->cluster, path);
     free(path);
 }
 
@@ -305,6 +321,8 @@ static void statement_parse(parser *p)
         usual_parse(p);
     else if (contracts__take_word(&p->t, "rules"))
         rules_parse(p);
+    else if (contracts__take_word(&p->t, "cluster"))
+        cluster_parse(p);
     else {
         if (contracts__take_word(&p->t, "interval"))
             c->interval_s = number_within(
@@ -316,8 +334,9 @@ static void statement_parse(parser *p)
             c->violated = (unsigned)number_within(
                 p, 1, VIOLATED_MAX, "violated after 1 to 1000 intervals");
         else
-            contracts__expected(&p->t, "interval, tolerance, violated, rules, "
-                                       "metric, class, project or usual");
+            contracts__expected(&p->t,
+                                "interval, tolerance, violated, rules, "
+                                "cluster, metric, class, project or usual");
         contracts__need_mark(&p->t, ";");
     }
 }

@@ -38,6 +38,8 @@ static void settings_print(const contracts_contract *c, FILE *out)
             c->interval_s, c->tolerance, c->violated);
     if (c->rules_file)
         fprintf(out, "rules \"%s\";\n", c->rules_file);
+    if (c->cluster_file)
+        fprintf(out, "cluster \"%s\";\n", c->cluster_file);
     for (size_t i = 0; i < contracts_metrics_count(c->metrics); i++)
         fprintf(out, "metric %s %s = %s;\n",
                 contracts_metric_is_intrinsic(c->metrics, i) ? "intrinsic"

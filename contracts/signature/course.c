@@ -308,6 +308,20 @@ int contracts_course_take(contracts_course **out,
     return err;
 }
 
+size_t contracts_course_ends_next(const contracts_course *course,
+                                  uint32_t process, size_t interval)
+{
+    for (size_t i = interval; i < course->intervals; i++) {
+        double operations =
+            contracts_course_at(course, process, i)[CONTRACTS_OPERATIONS];
+        if (operations > 0)
+            return i;
+        if (isnan(operations))
+            break;
+    }
+    return CONTRACTS_NEVER;
+}
+
 void contracts_course_destroy(contracts_course *course)
 {
     if (!course)

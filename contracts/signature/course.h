@@ -79,6 +79,13 @@ static inline double *contracts_course_at(const contracts_course *course,
                              course->width];
 }
 
+#define CONTRACTS_NEVER SIZE_MAX
+
+/* The interval in which operations of a process end, from this one on;
+ * CONTRACTS_NEVER: none does, or it is not known of one before. */
+size_t contracts_course_ends_next(const contracts_course *course,
+                                  uint32_t process, size_t interval);
+
 /* What a process had to do with others in an interval; `*count` gets how many
  * these are. */
 const contracts_between *contracts_course_betweens(const contracts_course *c,

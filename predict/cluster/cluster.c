@@ -20,6 +20,12 @@ void predict_cluster_destroy(predict_cluster *cluster)
     free(cluster->processors);
     free(cluster->wires);
     free(cluster->flows);
+    for (uint32_t i = 0; cluster->nodes && i < cluster->node_count; i++)
+        free(cluster->nodes[i]);
+    free(cluster->nodes);
+    free(cluster->node_of);
+    free(cluster->links);
+    free(cluster->last_links);
     free(cluster);
 }
 
@@ -31,6 +37,24 @@ uint32_t predict_cluster_find(const predict_cluster *cluster,
             return i;
     }
     return PREDICT_NONE;
+}
+
+uint32_t predict_cluster_way(const predict_cluster *cluster, uint32_t from,
+                             uint32_t to, uint32_t *out)
+{
+    const uint32_t *last =
+        &cluster->last_links[(size_t)from * cluster->node_count];
+    uint32_t count = 0;
+
+    for (uint32_t at = cluster->node_of[to]; at != cluster->node_of[from];) {
+        const predict_cable *link;
+        if (last[at] == PREDICT_NONE)
+            return 0;
+        out[count++] = last[at];
+        link = &cluster->links[last[at]];
+        at = link->from == at ? link->to : link->from;
+    }
+    return count;
 }
 
 int predict__cluster_fail(const paths_map *map, unsigned line, const char *name,

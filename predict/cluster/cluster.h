@@ -47,6 +47,12 @@ typedef struct predict_machine {
     uint32_t place; /* index: machines of the same one share processors */
 } predict_machine;
 
+/* A link between two nodes, in both directions. */
+typedef struct predict_cable {
+    uint32_t from, to;
+    double bandwidth; /* bytes/s; of the slower direction */
+} predict_cable;
+
 typedef struct predict_cluster {
     predict_machine *machines;
     uint32_t machine_count;
@@ -56,6 +62,13 @@ typedef struct predict_cluster {
                             bandwidth 0: there is no way */
     predict_flow *flows; /* the same of flows, rate 0: not known; NULL if no
                             link has one */
+    char **nodes; /* names of machines and switches, in the file's order */
+    uint32_t node_count;
+    uint32_t *node_of; /* by machine: its node */
+    predict_cable *links;
+    uint32_t link_count;
+    uint32_t *last_links; /* machine_count x node_count: the link by which a
+                             message from the machine reaches the node */
 } predict_cluster;
 
 /* Errors: PASTSET_EIO, PASTSET_ENOMEM, PASTSET_EFORMAT: "file:line: ", the name
@@ -63,6 +76,15 @@ typedef struct predict_cluster {
  * is standard input. */
 int predict_cluster_read(predict_cluster **out, const char *file);
 void predict_cluster_destroy(predict_cluster *cluster);
+
+/* The number of the machine of that name; PREDICT_NONE: there is none. */
+uint32_t predict_cluster_find(const predict_cluster *cluster,
+                              const char *machine);
+/* The links that a message goes over from one machine to another, by number,
+ * the last one first; `out` has room for node_count of them. Gives how many
+ * these are: 0, if there is no way, or none is needed. */
+uint32_t predict_cluster_way(const predict_cluster *cluster, uint32_t from,
+                             uint32_t to, uint32_t *out);
 
 /* What was measured and is to be written into a cluster file. */
 typedef struct predict_cluster_change {

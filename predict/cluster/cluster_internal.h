@@ -12,12 +12,9 @@
 int predict__cluster_parse(predict_cluster **out, const char *text,
                            size_t bytes, const char *file);
 
-/* The number of the machine of that name; PREDICT_NONE: there is none. */
-uint32_t predict_cluster_find(const predict_cluster *cluster,
-                              const char *machine);
-
-/* Fills in the wires. `machines` gives the machine of each node, PREDICT_NONE
- * for a switch. Errors: PASTSET_EFORMAT, PASTSET_ENOMEM. */
+/* Fills in the wires, the links and the ways. `machines` gives the machine of
+ * each node, PREDICT_NONE for a switch. Errors: PASTSET_EFORMAT,
+ * PASTSET_ENOMEM. */
 int predict__cluster_routes(predict_cluster *cluster, const paths_map *map,
                             const uint32_t *machines);
 

@@ -34,6 +34,7 @@ typedef struct way {
     uint64_t latency_ns;
     uint64_t bandwidth; /* bytes per second */
     narrow narrow;
+    uint32_t link; /* which is of both directions */
 } way;
 
 /* How far a node is from where the search began. */
@@ -41,6 +42,7 @@ typedef struct distance {
     uint64_t latency_ns;
     uint64_t bandwidth; /* 0: not reached */
     uint32_t links;
+    uint32_t last; /* the link by which it is reached */
     bool done;
     narrow narrow;
 } distance;
@@ -61,6 +63,16 @@ typedef struct search {
     entry *heap;
     size_t heap_count; /* at most one for each way, and the first */
 } search;
+
+static uint64_t min(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int no_memory(void)
+{
+    return pastset_no_memory("for the ways of a cluster");
+}
 
 /* --- links --- */
 
@@ -233,7 +245,8 @@ static uint32_t keep_best(way *ways, uint32_t count)
     return kept;
 }
 
-static bool has_way(const way *ways, uint32_t count, uint32_t from, uint32_t to)
+static const way *find_way(const way *ways, uint32_t count, uint32_t from,
+                           uint32_t to)
 {
     uint32_t low = 0, high = count;
 
@@ -241,13 +254,13 @@ static bool has_way(const way *ways, uint32_t count, uint32_t from, uint32_t to)
         uint32_t middle = low + (high - low) / 2;
         const way *w = &ways[middle];
         if (w->from == from && w->to == to)
-            return true;
+            return w;
         if (w->from < from || (w->from == from && w->to < to))
             low = middle + 1;
         else
             high = middle;
     }
-    return false;
+    return NULL;
 }
 
 /* Reads the links. Each is of both directions unless there is one for the
@@ -271,7 +284,7 @@ static int links_read(search *s)
         way back = s->ways[i];
         back.from = s->ways[i].to;
         back.to = s->ways[i].from;
-        if (!has_way(s->ways, there, back.from, back.to))
+        if (!find_way(s->ways, there, back.from, back.to))
             s->ways[count++] = back;
     }
     s->way_count = keep_best(s->ways, count);
@@ -279,6 +292,26 @@ static int links_read(search *s)
         s->begin[s->ways[i].from + 1]++;
     for (uint32_t i = 0; i < map->node_count; i++)
         s->begin[i + 1] += s->begin[i];
+    return 0;
+}
+
+/* Once there is a way in both directions of each. */
+static int links_number(search *s, predict_cluster *cluster)
+{
+    cluster->links = calloc(s->way_count / 2 + 1, sizeof(*cluster->links));
+    if (!cluster->links)
+        return no_memory();
+    for (uint32_t i = 0; i < s->way_count; i++) {
+        way *w = &s->ways[i];
+        const way *back = find_way(s->ways, s->way_count, w->to, w->from);
+        if (w->from > w->to) {
+            w->link = back->link;
+            continue;
+        }
+        w->link = cluster->link_count++;
+        cluster->links[w->link] = (predict_cable){
+            w->from, w->to, (double)min(w->bandwidth, back->bandwidth)};
+    }
     return 0;
 }
 
@@ -324,11 +357,6 @@ static entry pop(search *s)
     return top;
 }
 
-static uint64_t min(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
 static narrow one_after(const narrow *before, const way *w)
 {
     narrow n = is_narrower(&w->narrow, before) ? w->narrow : *before;
@@ -344,6 +372,7 @@ static void look_from(search *s, uint32_t node)
     for (uint32_t i = s->begin[node]; i < s->begin[node + 1]; i++) {
         const way *w = &s->ways[i];
         distance d = {.links = here->links + 1,
+                      .last = w->link,
                       .bandwidth = min(here->bandwidth, w->bandwidth),
                       .narrow = one_after(&here->narrow, w)};
         /* So long a way is none: it must not become a short one. */
@@ -390,24 +419,46 @@ static void set_way(predict_cluster *cluster, size_t at, uint64_t latency_ns,
 static void set_ways(search *s, uint32_t from, predict_cluster *cluster)
 {
     size_t row = (size_t)s->machines[from] * cluster->machine_count;
+    uint32_t *last =
+        &cluster->last_links[(size_t)s->machines[from] * s->map->node_count];
 
     for (uint32_t i = 0; i < s->map->node_count; i++) {
         const distance *d = &s->distances[i];
+        last[i] = i != from && d->bandwidth ? d->last : PREDICT_NONE;
         if (s->machines[i] != PREDICT_NONE && i != from && d->bandwidth)
             set_way(cluster, row + s->machines[i], d->latency_ns, d->bandwidth,
                     &d->narrow);
     }
     for (uint32_t i = s->begin[from]; i < s->begin[from + 1]; i++) {
         const way *w = &s->ways[i];
-        if (s->machines[w->to] != PREDICT_NONE)
-            set_way(cluster, row + s->machines[w->to], w->latency_ns,
-                    w->bandwidth, &w->narrow);
+        if (s->machines[w->to] == PREDICT_NONE)
+            continue;
+        last[w->to] = w->link;
+        set_way(cluster, row + s->machines[w->to], w->latency_ns, w->bandwidth,
+                &w->narrow);
     }
 }
 
-static int no_memory(void)
+static int nodes_name(const search *s, predict_cluster *cluster)
 {
-    return pastset_no_memory("for the ways of a cluster");
+    uint32_t count = s->map->node_count;
+
+    cluster->nodes = calloc(count, sizeof(*cluster->nodes));
+    cluster->node_of =
+        calloc(cluster->machine_count, sizeof(*cluster->node_of));
+    cluster->last_links = calloc((size_t)cluster->machine_count * count,
+                                 sizeof(*cluster->last_links));
+    if (!cluster->nodes || !cluster->node_of || !cluster->last_links)
+        return no_memory();
+    cluster->node_count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        cluster->nodes[i] = strdup(s->map->nodes[i].name);
+        if (!cluster->nodes[i])
+            return no_memory();
+        if (s->machines[i] != PREDICT_NONE)
+            cluster->node_of[s->machines[i]] = i;
+    }
+    return 0;
 }
 
 static int search_all(search *s, predict_cluster *cluster)
@@ -415,6 +466,10 @@ static int search_all(search *s, predict_cluster *cluster)
     size_t count = cluster->machine_count;
     int err = links_read(s);
 
+    if (!err)
+        err = links_number(s, cluster);
+    if (!err)
+        err = nodes_name(s, cluster);
     if (!err && s->flows) {
         cluster->flows = calloc(count * count, sizeof(*cluster->flows));
         if (!cluster->flows)

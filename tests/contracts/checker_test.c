@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contracts/contract/contract_internal.h"
+#include "predict/cluster/cluster_internal.h"
 #include "tests/support/check.h"
 
 #define TEXT                                                                   \
@@ -104,6 +105,8 @@ Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
         {"metric intrinsic a = bytes;\n"
          "class intrinsic of all (1) deviates (1) seen 3 with none;",
          "only classes of performance are with others"},
+        {"cluster \"no.dot\";", "no.dot: cannot open it"},
+        {"cluster no;", "1:9: expected a file in quotation marks"},
         {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
         {"usual \"p\" resting 1;", "1:11: expected \";\""},
         {"usual \"p\" with \"q\" waiting 1;",
@@ -306,6 +309,16 @@ Test(checker, promises_no_rate_of_what_was_done_unsteadily, .timeout = 60)
     cr_assert(isnan(level->level));
     cr_assert(!level->is_violated);
     cr_assert(next_of(&k, 1)->levels[CONTRACTS_PERFORMANCE].is_violated);
+    /* Where nothing ends, it is what ends next that is done. */
+    for (size_t i = 2; i < 8; i++)
+        interval_set(k.course, 0, i, 0, 0, 0, 0, 0, 0);
+    interval_set(k.course, 0, 4, 2, 7, 5e-4, 0, 2e-4, 3e-4);
+    interval_set(k.course, 0, 6, 2, 100, 5e-4, 0, 2e-4, 3e-4);
+    for (size_t i = 2; i < 7; i++) {
+        level = &next_of(&k, i)->levels[CONTRACTS_PERFORMANCE];
+        cr_assert_eq(isnan(level->level), i <= 4, "interval %zu", i);
+        cr_assert_eq(level->is_violated, i > 4, "interval %zu", i);
+    }
     end(&k);
 }
 
@@ -324,6 +337,33 @@ Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
     all_well(k.course);
     for (size_t i = 8; i < INTERVALS; i++)
         interval_set(k.course, 0, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
+    check_status(
+        contracts_signature_make(&signature, k.contract->metrics, k.course), 0);
+    check_status(
+        contracts_contract_learn(k.contract, k.course, signature, names), 0);
+    text = text_of(k.contract);
+    cr_assert(strstr(text, wanted), "%s", text);
+    free(text);
+    contracts_signature_destroy(signature);
+    contracts_contract_destroy(k.contract);
+    contracts_course_destroy(k.course);
+}
+
+/* What is gathered at the end takes several intervals at a time. */
+Test(contract, learns_that_what_takes_long_is_one_thing, .timeout = 60)
+{
+    static const char wanted[] =
+        "class performance of \"p0\" (0) deviates (0) seen 4 with 2;\n";
+    checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
+    contracts_signature *signature;
+    char *text;
+
+    all_well(k.course);
+    for (size_t i = 5; i < INTERVALS; i++) {
+        bool is_end = i == 7 || i == 9 || i == 11;
+        interval_set(k.course, 0, i, is_end ? 1 : 0, is_end ? 7 : 0, 0, 0, 0,
+                     0.1);
+    }
     check_status(
         contracts_signature_make(&signature, k.contract->metrics, k.course), 0);
     check_status(
@@ -463,6 +503,88 @@ Test(checker, does_not_accuse_the_link_to_who_has_no_processor, .timeout = 60)
     cr_assert_eq(j[1].cause, CONTRACTS_NO_CAUSE);
     cr_assert_eq(j[0].cause, CONTRACTS_WAITS);
     cr_assert_eq(j[0].other, 1);
+    end(&k);
+}
+
+static predict_cluster *cluster_made(void)
+{
+    static const char text[] =
+        "digraph { s0 [kind=switch]; core [kind=switch]; s1 [kind=switch];"
+        "p0; p1; p2;"
+        "edge [latency=\"10us\", bandwidth=\"100mbit\"];"
+        "p0 -> s0; s0 -> core; s1 -> p1; s1 -> p2;"
+        "core -> s1 [bandwidth=\"10mbit\"]; }";
+    predict_cluster *cluster;
+
+    check_status(predict__cluster_parse(&cluster, text, strlen(text), "text"),
+                 0);
+    return cluster;
+}
+
+/* p0 exchanges messages with p1 and with p2. */
+Test(checker, finds_the_link_over_which_all_is_slow, .timeout = 60)
+{
+    static const struct {
+        double with_p1, with_p2, ready_of_p2; /* seconds of an operation */
+        const char *link;
+    } cases[] = {
+        {1.1e-3, 2.1e-4, 0, "s1 -- p1"},
+        {1.1e-3, 1.2e-3, 0, "core -- s1"}, /* the narrowest that both share */
+        {1.1e-4, 1.2e-3, 0, "s1 -- p2"},
+        /* What is said of p1 alone is all that is known. */
+        {1.1e-3, 2.1e-4, 1e-2, "core -- s1"},
+    };
+
+    for (size_t at = 0; at < sizeof(cases) / sizeof(*cases); at++) {
+        checked_course k = {.contract = contract_of(TEXT),
+                            .course = course_made()};
+        char link[CONTRACTS_LINK_BYTES];
+        const contracts_judgement *j;
+        k.contract->cluster = cluster_made();
+        check_status(
+            contracts_checker_create(&k.checker, k.contract, names, PROCESSES),
+            0);
+        all_well(k.course);
+        for (size_t i = 0; i < INTERVALS; i++) {
+            interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 2e-4,
+                         cases[at].with_p1 + cases[at].with_p2);
+            interval_set(k.course, 2, i, 250, 100, 1e-3, cases[at].ready_of_p2,
+                         4e-4, 6e-4);
+            between_add(k.course, i, 0, 1, 0, 250 * cases[at].with_p1);
+            between_add(k.course, i, 0, 2, 0, 250 * cases[at].with_p2);
+        }
+        j = judged(&k);
+        contracts_link_text(link, k.contract, j[0].link);
+        cr_expect_eq(j[0].cause, CONTRACTS_LINK, "case %zu", at);
+        cr_expect_str_eq(link, cases[at].link, "case %zu: %s", at, link);
+        cr_expect_eq(j[PROCESSES].link, j[PROCESSES].cause == CONTRACTS_LINK
+                                            ? j[0].link
+                                            : CONTRACTS_NONE);
+        end(&k);
+    }
+}
+
+/* Machines that are not in the cluster, or have no way: no link is named. */
+Test(checker, names_no_link_that_it_does_not_know, .timeout = 60)
+{
+    static const char text[] = "digraph { p0; other; }";
+    checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
+    const contracts_judgement *j;
+
+    check_status(predict__cluster_parse(&k.contract->cluster, text,
+                                        strlen(text), "text"),
+                 0);
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    for (size_t i = 0; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 2e-4, 1.3e-3);
+        between_add(k.course, i, 0, 1, 0, 250 * 1.1e-3);
+    }
+    j = judged(&k);
+    cr_assert_eq(j[0].cause, CONTRACTS_LINK);
+    cr_assert_eq(j[0].other, 1);
+    cr_assert_eq(j[0].link, CONTRACTS_NONE);
     end(&k);
 }
 

@@ -77,6 +77,40 @@ if eventspace report OTHER --contract=missing --output=no.html 2> said ||
 fi
 grep -q '^eventspace: cannot open missing: ' said || fail "$(cat said)"
 
+# --- with a network ---
+
+cat > cluster.dot <<'EOF'
+digraph cluster {
+    s [kind=switch]; h0; h1;
+    edge [latency="1us", bandwidth="1gbit"];
+    h0 -> s; h1 -> s;
+}
+EOF
+eventspace contract make BASE --metrics=metrics --cluster=cluster.dot \
+    --output=with
+grep -q '^cluster "cluster.dot";$' with || fail "$(cat with)"
+code=0
+eventspace contract check with OTHER --format=csv > said 2> warned || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3, with a network"
+head -n 1 said | tr -d '\r' | grep -q ',cause,other,link$' || fail "$(cat said)"
+grep -q '1 of 3 processes, such as h2, are on no machine of cluster.dot' warned ||
+    fail "$(cat warned)"
+mkdir there
+eventspace contract make BASE --metrics=metrics --cluster=cluster.dot \
+    --output=there/with
+eventspace contract check there/with SAME > /dev/null 2>&1 ||
+    fail 'a contract in another folder than its cluster'
+if eventspace contract make BASE --cluster=- < cluster.dot 2> said; then
+    fail 'a contract of a cluster that has no name'
+fi
+grep -q '^eventspace: --cluster=-: the contract names this file' said ||
+    fail "$(cat said)"
+printf 'metric performance a = bytes;\ncluster "missing.dot";\n' > wrong
+if eventspace contract check wrong SAME 2> said; then
+    fail 'a cluster that is not there'
+fi
+grep -q 'missing.dot' said || fail "$(cat said)"
+
 # --- what the program counts ---
 
 counted_of() { # DIRECTORY CELLS

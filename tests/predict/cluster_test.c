@@ -99,6 +99,50 @@ Test(cluster, machines_of_one_place_share_its_processors, .timeout = 120)
     predict_cluster_destroy(c);
 }
 
+/* --- ways --- */
+
+static void check_way(const predict_cluster *c, const char *from,
+                      const char *to, const char *wanted)
+{
+    uint32_t way[16];
+    char text[256] = "";
+    uint32_t count = predict_cluster_way(c, predict_cluster_find(c, from),
+                                         predict_cluster_find(c, to), way);
+
+    while (count--) {
+        const predict_cable *link = &c->links[way[count]];
+        snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s-%s ",
+                 c->nodes[link->from], c->nodes[link->to]);
+    }
+    cr_assert_str_eq(text, wanted, "%s to %s: %s", from, to, text);
+}
+
+Test(cluster, knows_the_links_of_a_way, .timeout = 120)
+{
+    predict_cluster *c = read_text(
+        "digraph { s [kind=switch]; t [kind=switch]; a; b; c; d; alone;"
+        "edge [latency=\"10us\", bandwidth=\"10mbit\"];"
+        "a -> s; s -> t; t -> b; t -> c; c -> t [bandwidth=\"1mbit\"];"
+        "b -> c [latency=\"1ms\"]; c -> d; }");
+
+    check_way(c, "a", "b", "s-a s-t t-b ");
+    check_way(c, "b", "a", "t-b s-t s-a ");
+    check_way(c, "a", "c", "s-a s-t t-c ");
+    check_way(c, "b", "c", "b-c "); /* what was measured between the two */
+    check_way(c, "a", "d", "");     /* machines do not forward */
+    check_way(c, "a", "a", "");
+    check_way(c, "a", "alone", "");
+    cr_assert_eq(c->link_count, 6);
+    for (uint32_t i = 0; i < c->link_count; i++)
+        cr_assert_float_eq(c->links[i].bandwidth,
+                           strcmp(c->nodes[c->links[i].to], "c") == 0 &&
+                                   strcmp(c->nodes[c->links[i].from], "t") == 0
+                               ? 125000
+                               : 1250000,
+                           1);
+    predict_cluster_destroy(c);
+}
+
 /* --- links --- */
 
 Test(cluster, a_link_is_of_both_directions, .timeout = 120)

@@ -20,7 +20,8 @@
 //                of one cluster for a while. How many intervals are violated of the
 //                processes that exchange rows over it, in how many one of these names
 //                the link to the other one, or waits for one that does, and in how many
-//                somebody names anything else; and what is said of all
+//                somebody names anything else; how many of the links that are named
+//                by the cluster file are that uplink; and what is said of all
 //
 // Needs root, ip and tc, and the controller cpu of cgroups of either version. FOLDER
 // keeps the runs, and in runs.jsonl what was done to them, so that it can be gone on
@@ -37,7 +38,7 @@ const bin = resolve(binPath), folder = resolve(folderPath);
 mkdirSync(folder, {recursive: true});
 const eventspace = join(bin, 'eventspace');
 const machines = Array.from({length: 12}, (_, i) => `h${i}`);
-const shares = [0.08, 0.09, 0.1]; // of a processor, by cluster
+const shares = [0.08, 0.085, 0.09]; // of a processor, by cluster
 const INTERVAL = 1, VIOLATED = 2, ROUNDS = 1600, SIZE = 'B', UPLINK = '60mbit';
 
 const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
@@ -156,6 +157,13 @@ function prepare() {
     /(subgraph "?cluster_h(\d+)"? \{)/g, (_, begin, i) =>
       `${begin} netns="${spaceOf(`h${i}`)}"; address="${addressOf(Number(i))}";`);
   assert.equal(map.match(/netns=/g)?.length, machines.length);
+  writeFileSync(join(folder, 'cluster.dot'), `digraph cluster {
+  core [kind=switch]; ${shares.map((_, i) => `switch${i} [kind=switch];`).join(' ')}
+  edge [latency="20us", bandwidth="10gbit"];
+  ${machines.map((name, i) => `${name} -> switch${clusterOf(i)};`).join(' ')}
+  edge [bandwidth="${UPLINK}"];
+  ${shares.map((_, i) => `switch${i} -> core;`).join(' ')}
+}\n`);
   writeFileSync(join(folder, 'map.dot'), map);
   output(eventspace, 'map', 'instrument', 'map.dot', '--output=all.dot');
 }
@@ -295,6 +303,7 @@ function uplinkJudge(list, {cluster, begin, end}) {
   // Who exchanges rows over it.
   const pairs = [[3, 4], [7, 8]].filter(pair => pair.some(i => clusterOf(i) === cluster));
   const behind = new Set(pairs.flat().map(i => machines[i]));
+  const isUplink = row => row.link === `core -- switch${cluster}`;
   const isRight = row => row.cause === 'link' && pairs.some(pair =>
     pair.map(i => machines[i]).sort().join() === [row.process, row.other].sort().join());
   const during = list.filter(row => row.at >= begin && row.at + INTERVAL <= end);
@@ -309,6 +318,11 @@ function uplinkJudge(list, {cluster, begin, end}) {
     first_after: rightAt.length ? times.indexOf(rightAt[0]) + 1 : null,
     intervals: known(own, 'performance').length,
     violated: own.filter(row => isViolated(row, 'performance')).length,
+    // The uplink itself is named by those who say that it is a link; and of all.
+    links: violated.filter(row => row.link).length,
+    right_links: violated.filter(isUplink).length,
+    first_link_after:
+      1 + times.findIndex(at => violated.some(row => row.start_ns === at && isUplink(row))),
     wrong: wrong.length, wrong_of: violated.length - all.length,
     intrinsic_intervals: known(own, 'intrinsic').length,
     intrinsic_violated: own.filter(row => isViolated(row, 'intrinsic')).length,
@@ -328,11 +342,11 @@ const judged = ({kind, number, ...was}) => {
 };
 
 prepare();
-if (!existsSync(join(folder, 'sor.contract'))) {
+if (!existsSync(file))
   await run('BASE');
-  output(eventspace, 'contract', 'make', 'BASE', `--interval=${INTERVAL}s`,
-    `--violated=${VIOLATED}`, '--output=sor.contract');
-}
+output(eventspace, 'contract', 'make', 'BASE', `--interval=${INTERVAL}s`,
+  `--violated=${VIOLATED}`, '--cluster=cluster.dot', '--output=sor.contract');
+appendFileSync(file, '');
 for (const [kind, count] of [['undisturbed', undisturbedText], ['load', seedText],
   ['uplink', seedText]]) {
   for (let number = 0; number < Number(count); number++) {
@@ -368,6 +382,8 @@ sums.push({name: 'contracts.uplink', runs: links.length,
   intrinsic_kept: 1 - sum(links, 'intrinsic_violated') / sum(links, 'intrinsic_intervals'),
   right_cause: sum(links, 'right') / sum(links, 'times'),
   wrong_cause: sum(links, 'wrong') / sum(links, 'wrong_of'),
+  right_link: sum(links, 'right_links') / sum(links, 'links'),
+  uplink_found: links.filter(row => 2 * row.right_links > row.links).length / links.length,
   link_found: links.filter(row => 2 * row.right > row.times).length / links.length,
   within_three: links.filter(row => row.first_after !== null && row.first_after <= 3).length /
     links.length,

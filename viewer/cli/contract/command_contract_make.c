@@ -19,7 +19,8 @@ enum { KEY_VIOLATED = CLI_KEY_LEARNING_END };
 typedef struct make_arguments {
     cli_learning learning;
     const char *output;
-    unsigned violated; /* 0: as the metrics' file says */
+    unsigned violated;   /* 0: as the metrics' file says */
+    const char *cluster; /* NULL: the same */
 } make_arguments;
 
 static const struct argp_option make_options[] = {
@@ -33,6 +34,10 @@ static const struct argp_option make_options[] = {
      "Take the metrics, and all else that is not learnt from the run, from "
      "FILE: a contract, or the beginning of one; - is standard input",
      0},
+    {"cluster", 'c', "FILE", 0,
+     "Machines and links, by which it is found out which link is slow: a "
+     "process is on the machine of its name",
+     0},
     {"output", 'o', "FILE", 0,
      "Write the contract to FILE instead of standard output", 0},
     {0},
@@ -45,6 +50,9 @@ static error_t parse_make(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_VIOLATED:
         a->violated = (unsigned)cli_number(text, 1, VIOLATED_MAX, state);
+        return 0;
+    case 'c':
+        a->cluster = text;
         return 0;
     case 'o':
         a->output = text;
@@ -84,6 +92,36 @@ static int learn(contracts_contract *c, eventspace_run *run, const char *name)
     return err;
 }
 
+/* A contract looks for it beside itself. */
+static char *cluster_name(const char *file, const char *output)
+{
+    bool is_beside = *file == '/' || !output || !strchr(output, '/');
+
+    return is_beside ? strdup(file) : realpath(file, NULL);
+}
+
+static int cluster_take(contracts_contract *c, const char *file,
+                        const char *output)
+{
+    int err;
+
+    if (strcmp(file, "-") == 0 || strpbrk(file, "\"\n"))
+        return pastset_fail(PASTSET_EINVAL,
+                            "--cluster=%s: the contract names this file, so "
+                            "it has to be one, without quotation marks in its "
+                            "name",
+                            file);
+    free(c->cluster_file);
+    predict_cluster_destroy(c->cluster);
+    c->cluster = NULL;
+    c->cluster_file = NULL;
+    err = predict_cluster_read(&c->cluster, file);
+    if (err)
+        return err;
+    c->cluster_file = cluster_name(file, output);
+    return c->cluster_file ? 0 : pastset_no_memory("for a contract");
+}
+
 static int make(eventspace_run *run, const make_arguments *a)
 {
     contracts_contract *c;
@@ -93,7 +131,10 @@ static int make(eventspace_run *run, const make_arguments *a)
         return err;
     if (a->violated)
         c->violated = a->violated;
-    err = learn(c, run, a->learning.run);
+    if (a->cluster)
+        err = cluster_take(c, a->cluster, a->output);
+    if (!err)
+        err = learn(c, run, a->learning.run);
     if (!err)
         err = write_contract(c, a->output);
     contracts_contract_destroy(c);

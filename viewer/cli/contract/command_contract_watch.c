@@ -47,8 +47,8 @@ static const struct argp_option watch_options[] = {
     {"on-violation", KEY_COMMAND, "COMMAND", 0,
      "Give this to the shell whenever a contract begins to be violated, with "
      "EVENTSPACE_PROCESS, EVENTSPACE_CONTRACT, EVENTSPACE_CAUSE, "
-     "EVENTSPACE_OTHER, EVENTSPACE_METRIC and EVENTSPACE_RATIO in its "
-     "environment",
+     "EVENTSPACE_OTHER, EVENTSPACE_LINK, EVENTSPACE_METRIC and "
+     "EVENTSPACE_RATIO in its environment",
      0},
     {"balance", KEY_BALANCE, "TUNABLE", 0,
      "While performance is violated, set this number of the program, the share "
@@ -132,12 +132,14 @@ static const scopes_column json_columns[] = {
     {"performance_violated", "", SCOPES_COUNT},
     {"cause", "", SCOPES_TEXT},
     {"other", "", SCOPES_TEXT},
+    {"link", "", SCOPES_TEXT},
 };
 
 static int print_json(const watcher *w, uint32_t process,
                       const contracts_judgement *j, int64_t start_ns)
 {
     scopes_table *table = scopes_table_create(CLI_LIST(json_columns));
+    char link[CONTRACTS_LINK_BYTES];
     int err;
 
     if (!table)
@@ -150,6 +152,8 @@ static int print_json(const watcher *w, uint32_t process,
         scopes_table_integer(table, j->levels[k].is_violated);
     scopes_table_text(table, contracts_cause_names[j->cause]);
     scopes_table_text(table, other_of(w, j));
+    contracts_link_text(link, w->c, j->link);
+    scopes_table_text(table, link);
     putchar('{');
     err = viewer_table_print_members(table, 0, stdout);
     puts("}");
@@ -159,10 +163,15 @@ static int print_json(const watcher *w, uint32_t process,
 
 static void print_cause(const watcher *w, const contracts_judgement *j)
 {
+    char link[CONTRACTS_LINK_BYTES];
+
     fputs(contracts_cause_names[j->cause], stdout);
     if (j->other != CONTRACTS_NONE)
         printf(j->cause == CONTRACTS_WAITS ? " for %s" : " to %s",
                other_of(w, j));
+    contracts_link_text(link, w->c, j->link);
+    if (link[0])
+        printf(" (%s)", link);
 }
 
 /* A line where something begins or ends. */
@@ -226,12 +235,14 @@ static void environment_set(const watcher *w, uint32_t process,
                             contracts_kind kind, const contracts_judgement *j)
 {
     const contracts_level *level = &j->levels[kind];
-    char number[32] = "";
+    char number[32] = "", link[CONTRACTS_LINK_BYTES];
 
     setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
     setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
     setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
     setenv("EVENTSPACE_OTHER", other_of(w, j), 1);
+    contracts_link_text(link, w->c, j->link);
+    setenv("EVENTSPACE_LINK", link, 1);
     setenv("EVENTSPACE_METRIC",
            contracts_metric_name(w->c->metrics, level->metric), 1);
     if (level->expected > 0 && isfinite(level->value))

@@ -9,6 +9,7 @@
 #include "contracts/check/checker.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
+#include "predict/profile/profile.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/contract/measured_run.h"
 
@@ -28,6 +29,7 @@ typedef struct episode {
     size_t causes[CONTRACTS_CAUSES];
     metric_sum *metrics; /* by metric */
     size_t *others;      /* by cause, then by process: in how many intervals */
+    size_t *links;       /* by link of the cluster: the same; NULL: no links */
 } episode;
 
 struct cli_judging {
@@ -73,7 +75,9 @@ static int episode_begin(cli_judging *k, uint32_t process, contracts_kind kind,
         calloc(CONTRACTS_CAUSES * ((size_t)k->m.processes + 1), sizeof(size_t));
     new->metrics = calloc(contracts_metrics_count(k->c->metrics) + 1,
                           sizeof(*new->metrics));
-    return new->others &&new->metrics
+    if (k->c->cluster)
+        new->links = calloc(k->c->cluster->link_count + 1, sizeof(*new->links));
+    return new->others &&new->metrics && (new->links || !k->c->cluster)
                ? 0
                : pastset_no_memory("for what was violated");
 }
@@ -97,6 +101,8 @@ static void episode_add(const cli_judging *k, episode *e,
     e->causes[j->cause]++;
     if (j->other != CONTRACTS_NONE)
         others_of(k, e, j->cause)[j->other]++;
+    if (j->link != CONTRACTS_NONE)
+        e->links[j->link]++;
 }
 
 static int take(cli_judging *k, uint32_t process, const contracts_judgement *j,
@@ -136,6 +142,7 @@ static const scopes_column columns[] = {
     {"expected", "expected", SCOPES_REAL},
     {"cause", "cause", SCOPES_TEXT},
     {"other", "other", SCOPES_TEXT},
+    {"link", "link", SCOPES_TEXT}, /* where the contract has a cluster */
 };
 
 static const scopes_column detail_columns[] = {
@@ -148,7 +155,24 @@ static const scopes_column detail_columns[] = {
     {"violated", "violated", SCOPES_TEXT},
     {"cause", "cause", SCOPES_TEXT},
     {"other", "other", SCOPES_TEXT},
+    {"link", "link", SCOPES_TEXT}, /* where the contract has a cluster */
 };
+
+static scopes_table *table_create(const cli_judging *k,
+                                  const scopes_column *all, size_t count)
+{
+    return scopes_table_create(all, k->c->cluster ? count : count - 1);
+}
+
+static void link_cell(const cli_judging *k, scopes_table *table, uint32_t link)
+{
+    char text[CONTRACTS_LINK_BYTES];
+
+    if (!k->c->cluster)
+        return;
+    contracts_link_text(text, k->c, link);
+    scopes_table_copy(table, text);
+}
 
 static void detail_row(cli_judging *k, uint32_t process,
                        const contracts_judgement *j, size_t interval)
@@ -170,6 +194,7 @@ static void detail_row(cli_judging *k, uint32_t process,
     scopes_table_text(k->detail, contracts_cause_names[j->cause]);
     scopes_table_text(k->detail,
                       j->other == CONTRACTS_NONE ? "" : name_of(k, j->other));
+    link_cell(k, k->detail, j->link);
 }
 
 /* Of each process and of all, of some intervals that follow each other: the
@@ -227,6 +252,17 @@ static const char *other_name(const cli_judging *k, const episode *e,
     return others[other] > 0 ? name_of(k, (uint32_t)other) : "";
 }
 
+/* The link that is named in most intervals; CONTRACTS_NONE. */
+static uint32_t link_name(const cli_judging *k, const episode *e)
+{
+    size_t most;
+
+    if (!e->links)
+        return CONTRACTS_NONE;
+    most = most_of(e->links, k->c->cluster->link_count);
+    return e->links[most] > 0 ? (uint32_t)most : CONTRACTS_NONE;
+}
+
 static void episode_row(const cli_judging *k, const episode *e)
 {
     size_t cause = most_of(e->causes, CONTRACTS_CAUSES);
@@ -245,6 +281,8 @@ static void episode_row(const cli_judging *k, const episode *e)
     scopes_table_real(k->violations, e->metrics[metric].expected / count);
     scopes_table_text(k->violations, contracts_cause_names[cause]);
     scopes_table_text(k->violations, other_name(k, e, cause));
+    link_cell(k, k->violations,
+              cause == CONTRACTS_LINK ? link_name(k, e) : CONTRACTS_NONE);
 }
 
 /* --- all of it --- */
@@ -309,9 +347,9 @@ static int levels_begin(cli_judging *k)
 
 static int tables_begin(cli_judging *k, cli_judging_tables tables)
 {
-    k->violations = scopes_table_create(CLI_LIST(columns));
+    k->violations = table_create(k, CLI_LIST(columns));
     if (tables.detail)
-        k->detail = scopes_table_create(CLI_LIST(detail_columns));
+        k->detail = table_create(k, CLI_LIST(detail_columns));
     if (!k->violations || (tables.detail && !k->detail))
         return pastset_no_memory("for a table");
     return tables.levels ? levels_begin(k) : 0;
@@ -339,10 +377,31 @@ static int begin(cli_judging *k, eventspace_run *run, const char *name,
                                           k->m.processes);
 }
 
+/* Whose messages go over which links is not known of these. */
+static void warn_of_machines(const cli_judging *k)
+{
+    uint32_t missing = 0, first = 0;
+
+    for (uint32_t p = k->m.processes; p-- > 0;) {
+        if (predict_cluster_find(k->c->cluster, k->m.names[p]) != PREDICT_NONE)
+            continue;
+        first = p;
+        missing++;
+    }
+    if (missing)
+        fprintf(stderr,
+                "eventspace: %u of %u processes, such as %s, are on no machine "
+                "of %s: a slow link from them is not named\n",
+                missing, k->m.processes, k->m.names[first], k->c->cluster_file);
+}
+
 /* What was not judged was not kept. */
 static void warn_of_unknown(const cli_judging *k)
 {
     size_t most = 0;
+
+    if (k->c->cluster)
+        warn_of_machines(k);
 
     for (uint32_t p = 0; p < k->m.processes; p++) {
         if (!contracts_checker_knows(k->checker, p))
@@ -406,6 +465,7 @@ void cli_judging_destroy(cli_judging *k)
     for (size_t i = 0; i < k->episode_count; i++) {
         free(k->episodes[i].others);
         free(k->episodes[i].metrics);
+        free(k->episodes[i].links);
     }
     free(k->episodes);
     free(k->known);
