@@ -67,16 +67,6 @@ static int element_make(pastset_element **out, eventspace_recorder *r,
     return err ? err : pastset_element_create(out, r->space, &options);
 }
 
-static void wall_note(eventspace_meta *meta)
-{
-    struct timespec now;
-
-    meta->start_tick = eventspace_ticks();
-    clock_gettime(CLOCK_REALTIME, &now);
-    meta->start_wall_ns =
-        (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int meta_begin(eventspace_recorder *r,
                       const eventspace_recorder_options *options)
 {
@@ -91,7 +81,7 @@ static int meta_begin(eventspace_recorder *r,
              eventspace_ticks_source());
     meta->pid = (uint32_t)getpid();
     meta->tick_hz = eventspace_ticks_hz();
-    wall_note(meta);
+    eventspace_meta_begin(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
     eventspace_meta_machine(meta);
     meta->state = EVENTSPACE_RUNNING;

@@ -12,6 +12,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <msgpack.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -19,6 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "eventspace/collect/ticks.h"
 #include "eventspace/run/run_internal.h"
 #include "pastset/status.h"
 
@@ -68,6 +70,8 @@ static const field fields[] = {
     MEMBER(FIELD_TEXT, text),
     {"counter", FIELD_TEXT, offsetof(eventspace_meta, counter),
      sizeof(((eventspace_meta *)0)->counter), true},
+    {"start_boot_ns", FIELD_I64, offsetof(eventspace_meta, start_boot_ns),
+     sizeof(((eventspace_meta *)0)->start_boot_ns), true},
     {"counter_offset_ns", FIELD_I64,
      offsetof(eventspace_meta, counter_offset_ns),
      sizeof(((eventspace_meta *)0)->counter_offset_ns), true},
@@ -486,16 +490,54 @@ void eventspace_meta_machine(eventspace_meta *meta)
     meta->machine[sizeof(meta->machine) - 1] = 0;
 }
 
-uint64_t eventspace_meta_now(const eventspace_meta *meta)
+/* --- when it began --- */
+
+static int64_t clock_ns(clockid_t clock)
 {
     struct timespec now;
-    double passed_ns;
 
-    clock_gettime(CLOCK_REALTIME, &now);
-    passed_ns = (double)(int64_t)((uint64_t)now.tv_sec * 1000000000u +
-                                  (uint64_t)now.tv_nsec +
-                                  (uint64_t)meta->counter_offset_ns -
-                                  meta->start_wall_ns);
+    clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+#define BOOT_ID_BYTES 36 /* of the name of a counter */
+
+static char our_counter[sizeof(((eventspace_meta *)0)->counter)];
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void our_counter_find(void)
+{
+    eventspace_ticks_name(our_counter, sizeof(our_counter));
+}
+
+/* Has this machine run on since then? */
+static bool is_of_this_boot(const eventspace_meta *meta)
+{
+    pthread_once(&once, our_counter_find);
+    return meta->start_boot_ns > 0 &&
+           strnlen(our_counter, sizeof(our_counter)) >= BOOT_ID_BYTES &&
+           strncmp(meta->counter, our_counter, BOOT_ID_BYTES) == 0;
+}
+
+void eventspace_meta_begin(eventspace_meta *meta)
+{
+    meta->start_tick = eventspace_ticks();
+    meta->start_wall_ns = (uint64_t)clock_ns(CLOCK_REALTIME);
+    meta->start_boot_ns = clock_ns(CLOCK_BOOTTIME);
+}
+
+int64_t eventspace__meta_age_ns(const eventspace_meta *meta)
+{
+    if (is_of_this_boot(meta))
+        return clock_ns(CLOCK_BOOTTIME) - meta->start_boot_ns;
+    return (int64_t)((uint64_t)clock_ns(CLOCK_REALTIME) +
+                     (uint64_t)meta->counter_offset_ns - meta->start_wall_ns);
+}
+
+uint64_t eventspace_meta_now(const eventspace_meta *meta)
+{
+    double passed_ns = (double)eventspace__meta_age_ns(meta);
+
     if (!(passed_ns > 0))
         return meta->start_tick;
     return meta->start_tick + (uint64_t)(passed_ns * meta->tick_hz / 1e9);

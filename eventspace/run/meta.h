@@ -17,6 +17,9 @@
  *   text         str  why it failed, or the signal that killed it
  *   counter      str  names the counter: processes in whose files it is the
  *                     same read one and the same. "" or left out: not known
+ *   start_boot_ns     i the same moment in nanoseconds since the machine was
+ *                     started, whatever its wall clock is set to later. Left
+ *                     out: not known
  *   counter_offset_ns i by how much its counter and its wall clock are made to
  *                     be ahead, as a test has it (the `counter_offset` of the
  *                     map). Left out: 0
@@ -64,6 +67,7 @@ typedef struct eventspace_meta {
     eventspace_state state;
     char text[1024];
     char counter[128];
+    int64_t start_boot_ns;
     int64_t counter_offset_ns;
     int64_t scheduling_ns;
     int64_t map_digest;
@@ -92,8 +96,11 @@ bool eventspace_meta_same_counter(const eventspace_meta *a,
 /* Gives `meta` the name of this machine. */
 void eventspace_meta_machine(eventspace_meta *meta);
 
-/* The ticks of a process of this machine now, as far as its wall clock
- * tells. */
+/* Notes when a process of this machine begins: now. */
+void eventspace_meta_begin(eventspace_meta *meta);
+/* The ticks of a process of this machine now: since the machine was started, by
+ * what has passed since the process began, whatever its wall clock was set to;
+ * else as far as wall clocks tell. */
 uint64_t eventspace_meta_now(const eventspace_meta *meta);
 
 #endif

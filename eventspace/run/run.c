@@ -43,19 +43,13 @@ int eventspace_run_file(char *out, size_t capacity, const char *directory,
 
 /* --- a process, as the system sees it --- */
 
-static int64_t clock_ns(clockid_t clock)
-{
-    struct timespec t;
-    clock_gettime(clock, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
-/* Reads the state of a process (a letter) and when it began. */
-static bool process_stat(uint32_t pid, char *state, int64_t *start_wall_ns)
+/* Reads the state of a process (a letter) and how long ago it began. */
+static bool process_stat(uint32_t pid, char *state, int64_t *age_ns)
 {
     char name[32], line[1024];
     unsigned long long start; /* in clock ticks since the machine's start */
     const char *behind = NULL;
+    struct timespec now;
     FILE *in;
 
     snprintf(name, sizeof(name), "/proc/%u/stat", pid);
@@ -73,29 +67,28 @@ static bool process_stat(uint32_t pid, char *state, int64_t *start_wall_ns)
                "%*s %*s %*s %*s %llu",
                state, &start) != 2)
         return false;
-    *start_wall_ns =
-        clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME) +
-        (int64_t)(start *
-                  (1000000000 / (unsigned long long)sysconf(_SC_CLK_TCK)));
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    *age_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec -
+              (int64_t)(start * (1000000000 /
+                                 (unsigned long long)sysconf(_SC_CLK_TCK)));
     return true;
 }
 
 bool eventspace__process_there(const eventspace_meta *meta)
 {
     char state;
-    int64_t start_wall_ns;
+    int64_t age_ns;
 
     /* kill() takes 0 and what is negative as groups of processes. */
     if (meta->pid == 0 || meta->pid > INT32_MAX)
         return false;
     if (kill((pid_t)meta->pid, 0) != 0 && errno == ESRCH)
         return false;
-    if (!process_stat(meta->pid, &state, &start_wall_ns))
+    if (!process_stat(meta->pid, &state, &age_ns))
         return true;
     if (state == 'Z' || state == 'X')
         return false;
-    return start_wall_ns - RECYCLED_NS <=
-           (int64_t)(meta->start_wall_ns - (uint64_t)meta->counter_offset_ns);
+    return age_ns + RECYCLED_NS >= eventspace__meta_age_ns(meta);
 }
 
 /* --- opening --- */

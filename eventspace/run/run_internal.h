@@ -60,6 +60,9 @@ int eventspace__file_replace(const char *file, const void *data, size_t bytes);
 /* Whether the process that wrote this is still there, on this machine: not
  * only another one that was given the same number later. */
 bool eventspace__process_there(const eventspace_meta *meta);
+/* How long ago it began, in nanoseconds: see eventspace_meta_now; maybe below
+ * 0. */
+int64_t eventspace__meta_age_ns(const eventspace_meta *meta);
 
 /* Adds to what is wrong with a process's files, each thing once. */
 void eventspace__problem_note(eventspace_run_process *process,

@@ -15,9 +15,25 @@ if(suites)
   add_test(NAME contracts/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)
+  add_test(NAME contracts/programs
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/programs_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   find_program(NODE NAMES node nodejs REQUIRED)
   add_test(NAME contracts/watched
            COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/contracts/watched_test.mjs
                    $<TARGET_FILE_DIR:eventspace_cli>)
-  set_tests_properties(contracts/watched PROPERTIES TIMEOUT 600)
+  # A sanitizer has to come first: then there is no other clock.
+  set(wall_jumps "")
+  if(NOT EVENTSPACE_SANITIZE)
+    add_library(wall_jumps MODULE contracts/wall_jumps.c)
+    target_link_libraries(wall_jumps PRIVATE ${CMAKE_DL_LIBS})
+    set_target_properties(wall_jumps PROPERTIES
+                          LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+    set(wall_jumps $<TARGET_FILE:wall_jumps>)
+  endif()
+  add_test(NAME contracts/troubled
+           COMMAND ${NODE} ${CMAKE_CURRENT_SOURCE_DIR}/contracts/troubled_test.mjs
+                   $<TARGET_FILE_DIR:eventspace_cli> ${wall_jumps})
+  set_tests_properties(contracts/watched contracts/troubled PROPERTIES
+                       TIMEOUT 600)
 endif()

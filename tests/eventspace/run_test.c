@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "check.h"
+#include "eventspace/collect/ticks.h"
 #include "pastset/space.h"
 #include "eventspace/run/run_internal.h"
 
@@ -301,6 +302,31 @@ Test(run, is_not_misled_by_a_later_process_of_the_same_number)
     meta.state = EVENTSPACE_RUNNING;
     meta.start_wall_ns -= 3600 * 1000000000ull;
     cr_assert_eq(state_found(&meta), EVENTSPACE_KILLED);
+}
+
+/* The wall clock is set while it runs: that is not when it began. */
+Test(run, is_not_misled_by_a_wall_clock_that_jumps)
+{
+    eventspace_meta meta = meta_of("h0");
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    eventspace_ticks_name(meta.counter, sizeof(meta.counter));
+    meta.state = EVENTSPACE_RUNNING;
+    meta.start_boot_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+    meta.start_wall_ns -= 3600 * 1000000000ull;
+    cr_assert_eq(state_found(&meta), EVENTSPACE_RUNNING);
+    meta.start_wall_ns += 7200 * 1000000000ull;
+    cr_assert_eq(state_found(&meta), EVENTSPACE_RUNNING);
+    cr_assert_lt(eventspace__meta_age_ns(&meta), 60000000000);
+    meta.start_boot_ns -= 3600 * INT64_C(1000000000);
+    if (meta.start_boot_ns > 0) {
+        cr_assert_eq(state_found(&meta), EVENTSPACE_KILLED);
+        cr_assert_geq(eventspace__meta_age_ns(&meta),
+                      3600 * INT64_C(1000000000));
+    }
+    meta.counter[0] ^= 1; /* of another boot: by the wall clock */
+    cr_assert_lt(eventspace__meta_age_ns(&meta), 0);
 }
 
 /* --- streams --- */

@@ -72,14 +72,14 @@ machines.forEach((machine, i) => machineMake(machine, shares[clusterOf(i)]));
 
 const spaceOf = machine => `escon-${machine}`;
 const addressOf = i => `10.77.0.${i + 1}`;
-const CORE = 99;
+const OUTSIDE = 99; // a machine behind the uplinks that is none of the run's
 function command(...words) {
   const done = spawnSync(words[0], words.slice(1), {encoding: 'utf8'});
   assert.equal(done.status, 0, `${words.join(' ')}: ${done.stderr}`);
 }
 const inSpace = (name, ...words) =>
   command('nsenter', `--net=/run/netns/${spaceOf(name)}`, ...words);
-const spaces = [...machines, 'core', ...shares.map((_, i) => `switch${i}`)];
+const spaces = [...machines, 'outside', 'core', ...shares.map((_, i) => `switch${i}`)];
 function spacesRemove() {
   for (const name of spaces)
     spawnSync('ip', ['netns', 'del', spaceOf(name)], {stdio: 'ignore'});
@@ -100,18 +100,20 @@ function networkMake() {
   for (const name of spaces) {
     command('ip', 'netns', 'add', spaceOf(name));
     inSpace(name, 'ip', 'link', 'set', 'lo', 'up');
-    if (machines.includes(name))
+    if (machines.includes(name) || name === 'outside')
       continue;
     inSpace(name, 'ip', 'link', 'add', 'hub', 'type', 'bridge');
     inSpace(name, 'ip', 'link', 'set', 'hub', 'up');
   }
-  inSpace('core', 'ip', 'address', 'add', `${addressOf(CORE)}/24`, 'dev', 'hub');
   const into = (hub, end) => inSpace(hub, 'ip', 'link', 'set', end, 'master', 'hub');
   machines.forEach((machine, i) => {
     const hub = `switch${clusterOf(i)}`, [own, theirs] = cable(machine, hub, number++);
     inSpace(machine, 'ip', 'address', 'add', `${addressOf(i)}/24`, 'dev', own);
     into(hub, theirs);
   });
+  const [outside, port] = cable('outside', 'core', number++);
+  inSpace('outside', 'ip', 'address', 'add', `${addressOf(OUTSIDE)}/24`, 'dev', outside);
+  into('core', port);
   shares.forEach((_, i) => {
     const [own, theirs] = cable(`switch${i}`, 'core', number++);
     into(`switch${i}`, own);
@@ -260,7 +262,7 @@ function loadJudge(list, {victim, begin, end}) {
 }
 
 // Sends as much as it can over the uplink of a cluster, between one of its machines and
-// the core, in either direction.
+// one outside, in either direction.
 const SENDER = `require('net').connect({host: process.argv[1], port: 7077}, function () {
   const more = () => { while (this.write(Buffer.alloc(65536))); };
   this.on('drain', more); more(); }).on('error', () => process.exit(0))`;
@@ -275,8 +277,8 @@ function node(name, code, address) {
 }
 async function flood(machine, isUp) {
   const own = addressOf(machines.indexOf(machine));
-  const [to, from] = isUp ? ['core', machine] : [machine, 'core'];
-  const address = isUp ? addressOf(CORE) : own;
+  const [to, from] = isUp ? ['outside', machine] : [machine, 'outside'];
+  const address = isUp ? addressOf(OUTSIDE) : own;
   const receiver = node(to, RECEIVER, address);
   await new Promise(done => receiver.stdout.once('data', done));
   const sender = node(from, SENDER, address);

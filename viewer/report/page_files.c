@@ -39,6 +39,9 @@ TAKE_IN("pair_script", PAGE("pair.js"));
 TAKE_IN("series_html", PAGE("series.html"));
 TAKE_IN("series_css", PAGE("series.css"));
 TAKE_IN("series_script", PAGE("series.js"));
+TAKE_IN("signature_html", PAGE("signature.html"));
+TAKE_IN("signature_css", PAGE("signature.css"));
+TAKE_IN("signature_script", PAGE("signature.js"));
 
 #define TAKEN_IN(name)                                                         \
     extern const char viewer__##name##_begin[], viewer__##name##_end[];        \
@@ -58,3 +61,6 @@ TAKEN_IN(pair_script);
 TAKEN_IN(series_html);
 TAKEN_IN(series_css);
 TAKEN_IN(series_script);
+TAKEN_IN(signature_html);
+TAKEN_IN(signature_css);
+TAKEN_IN(signature_script);

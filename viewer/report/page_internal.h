@@ -33,6 +33,11 @@ extern const viewer_page_file viewer__page_pair_script;
 extern const viewer_page_file viewer__page_series_html, viewer__page_series_css;
 extern const viewer_page_file viewer__page_series_script;
 
+/* The page of a signature. */
+extern const viewer_page_file viewer__page_signature_html;
+extern const viewer_page_file viewer__page_signature_css;
+extern const viewer_page_file viewer__page_signature_script;
+
 /* --- putting them together --- */
 
 /* Puts what {{name}} stands for; an error ends the page. What all pages have is

@@ -8,6 +8,7 @@
 
 #include "pastset/status.h"
 #include "pastset/waiter.h"
+#include "viewer/cli/contract/measured_run.h"
 #include "viewer/cli/tunable_check.h"
 
 #define RECENT 4 /* intervals: what was before says nothing of now */
@@ -18,21 +19,10 @@ typedef struct held {
     eventspace_tunable_seen seen;
 } held;
 
-static const eventspace_run_process *process_of(const eventspace_run *run,
-                                                const char *name)
-{
-    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
-        const eventspace_run_process *p = eventspace_run_process_at(run, i);
-        if (strcmp(p->name, name) == 0)
-            return p;
-    }
-    return NULL;
-}
-
 static void held_find(held *h, const eventspace_run *run, const char *name,
                       const char *tunable)
 {
-    const eventspace_run_process *p = process_of(run, name);
+    const eventspace_run_process *p = cli_measured_process(run, name);
     bool is_here = p && p->space && p->meta.state == EVENTSPACE_RUNNING;
     size_t elements = is_here ? pastset_space_count(p->space) : 0;
 

@@ -8,7 +8,6 @@
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -17,9 +16,11 @@
 #include "contracts/check/checker.h"
 #include "pastset/status.h"
 #include "pastset/waiter.h"
+#include "viewer/cli/contract/absences.h"
 #include "viewer/cli/contract/balancing.h"
 #include "viewer/cli/contract/measured_run.h"
 #include "viewer/cli/contract/promise.h"
+#include "viewer/cli/contract/started.h"
 #include "viewer/live/top_terminal.h"
 #include "viewer/tables/facts.h"
 
@@ -110,6 +111,8 @@ typedef struct watcher {
     int64_t looked_ns; /* when */
     bool is_over;      /* nothing can be changed any more */
     cli_balancing balancing;
+    cli_started started;
+    cli_absences absences;
     uint64_t judged;
 } watcher;
 
@@ -251,41 +254,11 @@ static void environment_set(const watcher *w, uint32_t process,
     setenv("EVENTSPACE_RATIO", number, 1);
 }
 
-static void start_command(const watcher *w, uint32_t process,
-                          contracts_kind kind, const contracts_judgement *j)
+static void start_command(watcher *w, uint32_t process, contracts_kind kind,
+                          const contracts_judgement *j)
 {
-    static char shell[] = "sh", option[] = "-c";
-    char *words[] = {shell, option, strdup(w->a->command), NULL};
-    posix_spawnattr_t attributes;
-    posix_spawn_file_actions_t files;
-    sigset_t plain;
-    pid_t pid;
-    int failed;
-
     environment_set(w, process, kind, j);
-    sigemptyset(&plain);
-    sigaddset(&plain, SIGCHLD);
-    sigaddset(&plain, SIGXFSZ);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigdefault(&attributes, &plain);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
-    /* What it prints is no part of what is told here. */
-    failed = posix_spawn_file_actions_init(&files);
-    if (!failed) {
-        failed = posix_spawn_file_actions_adddup2(&files, STDERR_FILENO,
-                                                  STDOUT_FILENO);
-        if (!words[2])
-            failed = ENOMEM;
-        if (!failed)
-            failed =
-                posix_spawnp(&pid, shell, &files, &attributes, words, environ);
-        posix_spawn_file_actions_destroy(&files);
-    }
-    if (failed)
-        fprintf(stderr, "eventspace: cannot start %s: %s\n", w->a->command,
-                strerror(failed));
-    posix_spawnattr_destroy(&attributes);
-    free(words[2]);
+    cli_started_add(&w->started, w->a->command, name_of(w, process));
 }
 
 /* --- intervals --- */
@@ -293,9 +266,12 @@ static void start_command(const watcher *w, uint32_t process,
 static int take(watcher *w, uint32_t process, const contracts_judgement *j,
                 int64_t start_ns)
 {
+    bool is_known = false;
+
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
         bool is = j->levels[kind].is_violated;
         bool *was = &w->violated[kind][process];
+        is_known |= !isnan(j->levels[kind].level);
         if (isnan(j->levels[kind].level) || is == *was)
             continue;
         *was = is;
@@ -304,6 +280,14 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
             print_change(w, process, (contracts_kind)kind, j, start_ns);
         if (is && w->a->command)
             start_command(w, process, (contracts_kind)kind, j);
+    }
+    if (process < w->m.processes &&
+        contracts_checker_knows(w->checker, process)) {
+        int err =
+            cli_absences_take(&w->absences, w->run, name_of(w, process),
+                              process, w->m.processes, is_known, start_ns);
+        if (err)
+            return err;
     }
     return w->a->is_json ? print_json(w, process, j, start_ns) : 0;
 }
@@ -448,6 +432,7 @@ static int watch(watcher *w)
     while (!err && !w->is_over && !ended) {
         w->is_over = has_ended(w->run);
         err = look(w);
+        cli_started_reap(&w->started);
         if (fflush(stdout) != 0 && !err)
             err = pastset_fail(PASTSET_EIO, "standard output: %s",
                                strerror(errno));
@@ -463,7 +448,6 @@ static int follow(watcher *w)
     int err = 0;
 
     cli_catch(&action);
-    signal(SIGCHLD, SIG_IGN); /* nobody waits for what is started */
     w->is_screen = !w->a->is_json && isatty(STDOUT_FILENO);
     if (w->is_screen)
         err = viewer_terminal_enter();
@@ -495,6 +479,8 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(w.violated[k]);
     cli_balancing_end(&w.balancing);
+    cli_started_end(&w.started);
+    cli_absences_fini(&w.absences);
     contracts_checker_destroy(w.checker);
     cli_measured_end(&w.m);
     return code == COMMAND_OK && w.has_violated ? CLI_CONTRACT_VIOLATED : code;

@@ -11,12 +11,18 @@
 #include "pastset/status.h"
 #include "viewer/cli/contract/learning.h"
 #include "viewer/cli/contract/measured_run.h"
+#include "viewer/report/signature_page.h"
+#include "viewer/tables/output.h"
 
 typedef struct signature_arguments {
     cli_learning learning;
     viewer_format format;
     bool detail;
+    const char *contract; /* NULL: classes are those of the run */
+    const char *output;   /* a page; NULL: a table */
 } signature_arguments;
+
+enum { KEY_CONTRACT = CLI_KEY_LEARNING_END };
 
 static const struct argp_option signature_options[] = {
     CLI_INTERVAL_OPTION,
@@ -28,6 +34,14 @@ static const struct argp_option signature_options[] = {
      0},
     {"detail", 'd', NULL, 0,
      "Print a row for each process and interval, with all metrics", 0},
+    {"output", 'o', "FILE", 0,
+     "Write a page with pictures to FILE instead: the way of each process "
+     "through the space of its metrics, and each metric over time",
+     0},
+    {"contract", KEY_CONTRACT, "FILE", 0,
+     "Show in that page the classes that this contract promises, instead of "
+     "those of the run itself",
+     0},
     CLI_FORMAT_OPTION,
     {0},
 };
@@ -43,6 +57,16 @@ static error_t parse_signature(int key, char *text, struct argp_state *state)
     case 'f':
         a->format = cli_format(text, state);
         return 0;
+    case 'o':
+        a->output = text;
+        return 0;
+    case KEY_CONTRACT:
+        a->contract = a->learning.metrics = cli_input(text);
+        return 0;
+    case ARGP_KEY_END:
+        if (a->contract && !a->output)
+            argp_error(state, "--contract is for the page of --output");
+        return cli_take_learning(&a->learning, key, text, state);
     default:
         return cli_take_learning(&a->learning, key, text, state);
     }
@@ -132,6 +156,19 @@ static int print_detail(const contracts_signature *s, const cli_measured *m,
     return print_table(table, format);
 }
 
+static int write_page(const contracts_contract *c, const contracts_signature *s,
+                      const cli_measured *m, const signature_arguments *a)
+{
+    viewer_signature_page page = {a->learning.run, a->contract, c, s, m->names};
+    viewer_output *output;
+    int err = viewer_output_begin(&output, a->output);
+
+    if (err)
+        return err;
+    err = viewer_signature_page_print(&page, viewer_output_file(output));
+    return viewer_output_end(output, err);
+}
+
 /* --- the command --- */
 
 static int tell(contracts_contract *c, eventspace_run *run,
@@ -143,11 +180,15 @@ static int tell(contracts_contract *c, eventspace_run *run,
 
     if (!err)
         err = contracts_signature_make(&signature, c->metrics, m.course);
-    if (!err && a->detail)
+    if (!err && a->detail && !a->output)
         err = print_detail(signature, &m, a->format);
-    if (!err && !a->detail)
+    if (!err && (a->output || !a->detail) && !a->contract)
         err = contracts_contract_learn(c, m.course, signature, m.names);
-    if (!err && !a->detail)
+    if (err == PASTSET_EINVAL && signature && a->output)
+        err = 0; /* without classes there is still something to see */
+    if (!err && a->output)
+        err = write_page(c, signature, &m, a);
+    else if (!err && !a->detail)
         err = print_classes(c, a->format);
     contracts_signature_destroy(signature);
     cli_measured_end(&m);

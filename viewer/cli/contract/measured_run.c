@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pastset/status.h"
 #include "viewer/cli/command.h"
@@ -131,4 +132,15 @@ int cli_measured_look(cli_measured *m, eventspace_run *run,
     if (!err)
         err = names_find(m);
     return err ? err : course_take(m, contract);
+}
+
+const eventspace_run_process *cli_measured_process(const eventspace_run *run,
+                                                   const char *name)
+{
+    for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
+        const eventspace_run_process *one = eventspace_run_process_at(run, i);
+        if (strcmp(one->name, name) == 0)
+            return one;
+    }
+    return NULL;
 }

@@ -34,4 +34,8 @@ int cli_measured_look(cli_measured *m, eventspace_run *run,
                       const contracts_contract *contract, int64_t next_ns,
                       int64_t margin_ns);
 
+/* The process of this name; NULL: there is none. */
+const eventspace_run_process *cli_measured_process(const eventspace_run *run,
+                                                   const char *name);
+
 #endif
