@@ -224,6 +224,29 @@ static void begin(const contracts__making *m)
     }
 }
 
+/* Backwards, once: some do nothing for very long. */
+static int ends_find(contracts_course *c)
+{
+    c->ends_next =
+        calloc((size_t)c->processes * c->intervals + 1, sizeof(*c->ends_next));
+    if (!c->ends_next)
+        return pastset_no_memory("for what a run did");
+    for (uint32_t p = 0; p < c->processes; p++) {
+        uint32_t *next = &c->ends_next[(size_t)p * c->intervals];
+        uint32_t at = UINT32_MAX;
+        for (size_t i = c->intervals; i-- > 0;) {
+            double operations =
+                contracts_course_at(c, p, i)[CONTRACTS_OPERATIONS];
+            if (operations > 0)
+                at = (uint32_t)i;
+            else if (isnan(operations))
+                at = UINT32_MAX;
+            next[i] = at;
+        }
+    }
+    return 0;
+}
+
 static int fill(contracts__making *m, const char *const *programs, size_t count)
 {
     int err = contracts__peers_find(m);
@@ -240,7 +263,7 @@ static int fill(contracts__making *m, const char *const *programs, size_t count)
         err = contracts__counted_add(m, programs, count);
     if (!err)
         forget_absent(m);
-    return err;
+    return err ? err : ends_find(m->c);
 }
 
 static int64_t floor_to(int64_t ns, int64_t interval_ns)
@@ -311,6 +334,11 @@ int contracts_course_take(contracts_course **out,
 size_t contracts_course_ends_next(const contracts_course *course,
                                   uint32_t process, size_t interval)
 {
+    if (course->ends_next) {
+        uint32_t next =
+            course->ends_next[(size_t)process * course->intervals + interval];
+        return next == UINT32_MAX ? CONTRACTS_NEVER : next;
+    }
     for (size_t i = interval; i < course->intervals; i++) {
         double operations =
             contracts_course_at(course, process, i)[CONTRACTS_OPERATIONS];
@@ -328,5 +356,6 @@ void contracts_course_destroy(contracts_course *course)
         return;
     free(course->quantities);
     free(course->betweens);
+    free(course->ends_next);
     free(course);
 }

@@ -57,8 +57,9 @@ typedef struct contracts_course {
     double *quantities;          /* process by process, interval by interval */
     contracts_between *betweens; /* by interval, process and other one */
     size_t between_count;
-    int64_t longest_ns; /* that a thread has gone on without an operation that
-                           ended, in what was looked at */
+    uint32_t *ends_next; /* as `quantities`: see below; NULL: not worked out */
+    int64_t longest_ns;  /* that a thread has gone on without an operation that
+                            ended, in what was looked at */
 } contracts_course;
 
 /* `programs`: what else is counted, `count` names.

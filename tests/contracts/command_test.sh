@@ -166,6 +166,18 @@ eventspace contract check made OTHER --detail --format=json |
 [ -s checked ] || fail 'no violations'
 diff watched checked || fail 'watch and check differ'
 
+# One that is not there.
+if eventspace contract watch made NOBODY > said 2>&1; then
+    fail 'a run that is not there was watched'
+fi
+grep -q '^eventspace: .*NOBODY' said || fail "$(cat said)"
+sed 's/"h\([0-2]\)"/"other\1"/' made | grep -v ' of all ' > wrong
+if eventspace contract watch wrong SAME > said 2>&1; then
+    fail 'a contract of other processes'
+fi
+grep -q 'the contract has classes of none of the processes of this run (the first one is h0)' \
+    said || fail "$(cat said)"
+
 # One that goes on. What is started at a violation tells of it.
 run_of LIVE S 20000 &
 until [ -e LIVE/definitions ]; do
@@ -175,12 +187,14 @@ code=0
 # shellcheck disable=SC2016 # by the shell that it is given to
 eventspace contract watch made LIVE \
     --on-violation='echo "$EVENTSPACE_PROCESS $EVENTSPACE_CONTRACT" \
-        "$EVENTSPACE_CAUSE" >> told' > said || code=$?
+        "$EVENTSPACE_CAUSE" >> told
+        eventspace archive LIVE --once' > said || code=$?
 wait
 [ $code -eq 3 ] || fail "code $code, not 3, of a run that goes on"
 grep -q ' s  h1: intrinsic violated, operation_bytes .*: program$' said ||
     fail "$(cat said)"
-until grep -q '^h1 intrinsic program$' told 2> /dev/null; do
+until grep -q '^h1 intrinsic program$' told 2> /dev/null &&
+    [ -s LIVE/h1.archive ]; do
     : # it is started, and nobody waits for it
 done
 

@@ -26,6 +26,21 @@ static void clean(void)
 
 TestSuite(course, .timeout = 120, .init = scratch_make, .fini = clean);
 
+/* What was worked out for all is what one finds interval by interval. */
+static void check_ends(void)
+{
+    uint32_t *all = course->ends_next;
+
+    for (uint32_t p = 0; p < course->processes; p++)
+        for (size_t i = 0; i < course->intervals; i++) {
+            size_t next = contracts_course_ends_next(course, p, i);
+            course->ends_next = NULL;
+            cr_assert_eq(next, contracts_course_ends_next(course, p, i),
+                         "process %u, interval %zu", p, i);
+            course->ends_next = all;
+        }
+}
+
 static void take(void)
 {
     scopes_snapshot_options all = SCOPES_SNAPSHOT_ALL;
@@ -34,6 +49,7 @@ static void take(void)
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
     check_status(contracts_course_take(&course, snapshot, 100000, NULL, 0), 0);
+    check_ends();
 }
 
 /* Of all intervals. */

@@ -26,11 +26,12 @@
 // Needs root, ip and tc, and the controller cpu of cgroups of either version. FOLDER
 // keeps the runs, and in runs.jsonl what was done to them, so that it can be gone on
 // with, and judged again; contracts.jsonl has a line for each run, and three that sum it
-// up. Nothing else should run at the same time.
+// up. Nothing else should run at the same time: a run in which anything else had more
+// than OTHERS of a processor for a second is made again.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, rmSync, rmdirSync,
-  statSync, writeFileSync} from 'node:fs';
+import {appendFileSync, chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync,
+  rmdirSync, statSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
 
 const [binPath, folderPath, seedText = '10', undisturbedText = '24'] = process.argv.slice(2);
@@ -39,7 +40,7 @@ mkdirSync(folder, {recursive: true});
 const eventspace = join(bin, 'eventspace');
 const machines = Array.from({length: 12}, (_, i) => `h${i}`);
 const shares = [0.08, 0.085, 0.09]; // of a processor, by cluster
-const INTERVAL = 1, VIOLATED = 2, ROUNDS = 1600, SIZE = 'B', UPLINK = '60mbit';
+const INTERVAL = 1, VIOLATED = 3, ROUNDS = 1800, SIZE = 'B', UPLINK = '60mbit';
 
 const environment = {...process.env, PATH: `${bin}:${process.env.PATH}`};
 function output(program, ...words) {
@@ -148,6 +149,44 @@ exec "$@"
 `);
 chmodSync(onMachine, 0o755);
 
+// --- others ---
+
+const OTHERS = 0.25, TRIES = 5;
+// Seconds that processors were busy or given to other machines, and that each process
+// under this one has had.
+function timesNow() {
+  const [user, nice, system, , , irq, softirq, steal] = readFileSync('/proc/stat', 'utf8')
+    .split('\n')[0].trim().split(/ +/).slice(1).map(Number);
+  const all = new Map();
+  for (const pid of readdirSync('/proc').filter(name => /^\d+$/.test(name))) {
+    try {
+      const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+      const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+      all.set(pid, {parent: fields[1], ticks: Number(fields[11]) + Number(fields[12])});
+    } catch { /* it has ended */ }
+  }
+  const isOwn = pid => pid === String(process.pid) ||
+    (all.has(pid) && isOwn(all.get(pid).parent));
+  const own = new Map([...all].filter(([pid]) => isOwn(pid)).map(([pid, {ticks}]) => [pid, ticks]));
+  return {at: Date.now(), busy: user + nice + system + irq + softirq + steal, own};
+}
+// What anybody else had at most, in a second: as a share of a processor.
+function othersWatch() {
+  let before = timesNow(), most = 0;
+  const timer = setInterval(() => {
+    const now = timesNow();
+    let own = 0;
+    for (const [pid, ticks] of now.own)
+      own += ticks - (before.own.get(pid) ?? 0);
+    most = Math.max(most, (now.busy - before.busy - own) / 100 / ((now.at - before.at) / 1000));
+    before = now;
+  }, 1000);
+  return () => {
+    clearInterval(timer);
+    return Number(most.toFixed(3));
+  };
+}
+
 // --- the program ---
 
 function prepare() {
@@ -224,7 +263,7 @@ function randomOf(seed) {
 async function loadMake(directory, seed) {
   const random = randomOf(seed);
   const victim = machines[Math.floor(random() * machines.length)];
-  const from = 4 + 8 * random(), length = 12 + 8 * random();
+  const from = 4 + 8 * random(), length = 30 + 10 * random();
   let begin, end;
   await run(directory, async zero => {
     await nap(from * 1000 - (Date.now() - zero));
@@ -289,7 +328,7 @@ async function uplinkMake(directory, seed) {
   const random = randomOf(seed + 1000);
   const cluster = Math.floor(random() * 3), isUp = random() < 0.5;
   const machine = machines[4 * cluster + Math.floor(random() * 4)];
-  const from = 4 + 8 * random(), length = 12 + 8 * random();
+  const from = 4 + 8 * random(), length = 30 + 10 * random();
   let begin, end;
   await run(directory, async zero => {
     await nap(from * 1000 - (Date.now() - zero));
@@ -354,8 +393,15 @@ for (const [kind, count] of [['undisturbed', undisturbedText], ['load', seedText
   for (let number = 0; number < Number(count); number++) {
     if (runs().some(run => run.kind === kind && run.number === number))
       continue;
-    const was = await kinds[kind].make(`${kind}.${number}`, number);
-    appendFileSync(file, JSON.stringify({kind, number, ...was}) + '\n');
+    let was, others = Infinity;
+    for (let i = 0; i < TRIES && others > OTHERS; i++) {
+      const ended = othersWatch();
+      was = await kinds[kind].make(`${kind}.${number}`, number);
+      others = ended();
+      console.log(JSON.stringify({kind, number, others}));
+    }
+    assert.ok(others <= OTHERS, `something else runs on this machine: ${others} of a processor`);
+    appendFileSync(file, JSON.stringify({kind, number, others, ...was}) + '\n');
     console.log(JSON.stringify(judged(runs().at(-1))));
   }
 }
