@@ -73,28 +73,6 @@ static char *join(const char *directory, const char *name, const char *end)
     return asprintf(&path, "%s/%s%s", directory, name, end) < 0 ? NULL : path;
 }
 
-/* The wall clock and the counter at one moment: of a few tries the one in which
- * the least time passed between them, since a process may lose its
- * processor. */
-static void start_note(eventspace_meta *meta)
-{
-    uint64_t min = UINT64_MAX;
-
-    for (int i = 0; i < 8; i++) {
-        struct timespec now;
-        uint64_t before = eventspace_ticks(), took;
-
-        clock_gettime(CLOCK_REALTIME, &now);
-        took = eventspace_ticks() - before;
-        if (took >= min)
-            continue;
-        min = took;
-        meta->start_tick = before + took / 2;
-        meta->start_wall_ns =
-            (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-    }
-}
-
 /* The map may give a process another counter than that of its machine. */
 static int counter_begin(eventspace *es, const char *name)
 {
@@ -136,7 +114,7 @@ static int meta_begin(eventspace *es, const char *process)
         const paths_map_node *node = &es->map->nodes[i];
         meta->threads += node->kind == PATHS_THREAD && node->process == self;
     }
-    start_note(meta);
+    eventspace_meta_begin(meta);
     eventspace_ticks_name(meta->counter, sizeof(meta->counter));
     eventspace_meta_machine(meta);
     /* Whoever has a counter of his own has a wall clock of his own too. */

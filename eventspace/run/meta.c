@@ -519,11 +519,25 @@ static bool is_of_this_boot(const eventspace_meta *meta)
            strncmp(meta->counter, our_counter, BOOT_ID_BYTES) == 0;
 }
 
+/* The wall clock and the counter at one moment: of a few tries the one in which
+ * the least time passed between them, since a process may lose its
+ * processor. */
 void eventspace_meta_begin(eventspace_meta *meta)
 {
-    meta->start_tick = eventspace_ticks();
-    meta->start_wall_ns = (uint64_t)clock_ns(CLOCK_REALTIME);
+    uint64_t min = UINT64_MAX;
+
     meta->start_boot_ns = clock_ns(CLOCK_BOOTTIME);
+    for (int i = 0; i < 8; i++) {
+        uint64_t before = eventspace_ticks(), took;
+        int64_t wall_ns = clock_ns(CLOCK_REALTIME);
+
+        took = eventspace_ticks() - before;
+        if (took >= min)
+            continue;
+        min = took;
+        meta->start_tick = before + took / 2;
+        meta->start_wall_ns = (uint64_t)wall_ns;
+    }
 }
 
 int64_t eventspace__meta_age_ns(const eventspace_meta *meta)
