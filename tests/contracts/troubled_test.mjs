@@ -59,7 +59,12 @@ output([0], 'eventspace', 'map', 'generate', '--application=app.dot', '--process
 output([0], 'eventspace', 'map', 'instrument', 'plain.dot', '--output=map.dot');
 output([0], 'eventspace', 'run', 'map.dot', '--output=BASE', '--', join(bin, 'metric_app'), '1500', '5');
 output([0], 'eventspace', 'contract', 'make', 'BASE', '--interval=100ms', '--violated=1',
-  '--output=pairs.contract');
+  '--output=learnt');
+// Whatever the machine does besides: with rates that all have, and that nobody has.
+const promising = rate => readFileSync('learnt', 'utf8').replace(/^class performance.*\n/gm, '') +
+  processes.map(name => `class performance of "${name}" (${rate}) deviates (1) seen 90;\n`).join('');
+writeFileSync('pairs.contract', promising(1));
+writeFileSync('strict.contract', promising(1e9));
 
 // --- a wall clock that jumps ---
 
@@ -90,9 +95,6 @@ const run = start('eventspace', 'run', 'map.dot', '--output=RUN', '--', join(bin
   '100000', '5');
 await until('all are there', () => processes.every(name => existsSync(`RUN/${name}.meta`)), run);
 const watch = start('eventspace', 'contract', 'watch', 'pairs.contract', 'RUN', '--format=json');
-// One that nobody can keep.
-writeFileSync('strict.contract', readFileSync('pairs.contract', 'utf8').replace(
-  /^(class performance of "h2" \()([\d.]+)/gm, (_, begin, rate) => `${begin}${1000 * rate}`));
 const strict = start('eventspace', 'contract', 'watch', 'strict.contract', 'RUN', '--format=json',
   '--on-violation=exit 7');
 await until('all are judged', () => processes.every(name => known(watch, name).length > 2), watch);

@@ -364,9 +364,12 @@ function slowRun(name, compute, rounds) {
   output(command, 'map', 'instrument', 'two.dot', '--output=all.dot');
   output(command, 'run', 'all.dot', `--output=${name}`, '--', gsum, 'run');
 }
-slowRun('BASE', '1ms', 600);
 slowRun('SLOW', '4ms', 200);
-output(command, 'contract', 'make', 'BASE', '--interval=50ms', '--output=gsum.contract');
+/* Rates that nobody has, on whatever machine. */
+output(command, 'contract', 'make', 'SLOW', '--interval=50ms', '--output=learnt');
+writeFileSync('gsum.contract', readFileSync('learnt', 'utf8').replace(/^class performance.*\n/gm, '') +
+  ['h0', 'h1'].map((name) =>
+    `class performance of "${name}" (1e9) deviates (1) seen 90;\n`).join(''));
 const panelsOf = (text) => text.match(/"panels":(\[.*?\]),"window":/)[1];
 const judged = await serve('SLOW', '--contract=gsum.contract');
 output(command, 'report', 'SLOW', '--contract=gsum.contract', '--output=slow.html');
