@@ -187,7 +187,8 @@ static int does_ahead(contracts_checker *k, uint32_t process,
     quantities = contracts_course_at(course, process, next);
     ahead.operations = quantities[CONTRACTS_OPERATIONS];
     ahead.values = k->ahead;
-    err = contracts_metric_state_create(&ahead.state, k->contract->metrics);
+    err = contracts_metric_state_copy(&ahead.state, k->contract->metrics,
+                                      k->processes[process].state);
     if (err)
         return err;
     contracts_metrics_next(k->contract->metrics, ahead.state, quantities,

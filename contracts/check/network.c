@@ -65,11 +65,12 @@ static void exchange_add(contracts_checker *k, const contracts_between *with,
     const checked *p = &k->processes[with->process];
     contracts__network *n = &k->network;
     double usual = p->slower * p->transfer[with->other];
-    double now = with->transfer / (operations > 0 ? operations : 1);
+    double now = with->transfer / operations;
     uint32_t count;
 
-    if (!(now > 0) || !(usual > 0) || has_own_reason(k, with->process) ||
-        has_own_reason(k, with->other))
+    /* Of one that has not ended it is not known how long it takes. */
+    if (!(operations > 0) || !(now > 0) || !(usual > 0) ||
+        has_own_reason(k, with->process) || has_own_reason(k, with->other))
         return;
     count = way_of(n, with->process, with->other);
     for (uint32_t i = 0; i < count; i++) {

@@ -72,8 +72,10 @@ void contracts_contract_destroy(contracts_contract *c)
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(c->members[k]);
     free(c->rules_file);
+    free(c->rules_path);
     contracts_rules_destroy(c->rules);
     free(c->cluster_file);
+    free(c->cluster_path);
     predict_cluster_destroy(c->cluster);
     contracts_metrics_destroy(c->metrics);
     free(c);

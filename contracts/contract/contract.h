@@ -99,9 +99,10 @@ typedef struct contracts_usual {
 typedef struct contracts_contract {
     double interval_s, tolerance;
     unsigned violated;
-    char *rules_file; /* NULL: the usual */
+    char *rules_file; /* as it is written; NULL: the usual */
+    char *rules_path; /* where it was found */
     contracts_rules *rules;
-    char *cluster_file; /* NULL: none */
+    char *cluster_file, *cluster_path; /* the same; NULL: none */
     predict_cluster *cluster;
     uint32_t distance, conclusion; /* variables of the rulebase */
     contracts_metrics *metrics;

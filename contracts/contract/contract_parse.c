@@ -270,11 +270,10 @@ static char *beside(const char *name, const char *file)
     return out;
 }
 
-/* The name of a file, once in a contract: where it is, or NULL. */
-static char *file_parse(parser *p, char **name, const char *what)
+/* The name of a file, once in a contract, and where it is, or NULL. */
+static const char *file_parse(parser *p, char **name, char **path,
+                              const char *what)
 {
-    char *path;
-
     if (*name) {
         contracts__wrong(&p->t, "there is a %s already", what);
         return NULL;
@@ -283,28 +282,30 @@ static char *file_parse(parser *p, char **name, const char *what)
     contracts__need_mark(&p->t, ";");
     if (p->t.err)
         return NULL;
-    path = beside(p->t.name, *name);
-    if (!path)
+    *path = beside(p->t.name, *name);
+    if (!*path)
         contracts__text_no_memory(&p->t);
-    return path;
+    return *path;
 }
 
 static void rules_parse(parser *p)
 {
-    char *path = file_parse(p, &p->c->rules_file, "rulebase");
+    const char *path =
+        file_parse(p, &p->c->rules_file, &p->c->rules_path, "rulebase");
 
     if (path)
         p->t.err = contracts_rules_read(&p->c->rules, path);
-    free(path);
 }
 
 static void cluster_parse(parser *p)
 {
-    char *path = file_parse(p, &p->c->cluster_file, "cluster");
+    const char *path =
+        file_parse(p, &p->c->cluster_file, &p->c->cluster_path, "cluster");
 
-    if (path)
+    if (path && strcmp(path, "-") == 0)
+        contracts__wrong(&p->t, "a cluster is in a file");
+    else if (path)
         p->t.err = predict_cluster_read(&p->c->cluster, path);
-    free(path);
 }
 
 static void statement_parse(parser *p)

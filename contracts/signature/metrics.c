@@ -494,6 +494,18 @@ int contracts_metric_state_create(contracts_metric_state **out,
     return 0;
 }
 
+int contracts_metric_state_copy(contracts_metric_state **out,
+                                const contracts_metrics *m,
+                                const contracts_metric_state *state)
+{
+    int err = contracts_metric_state_create(out, m);
+
+    if (!err)
+        memcpy((*out)->memories, state->memories,
+               m->memory_count * sizeof(*state->memories));
+    return err;
+}
+
 void contracts_metric_state_destroy(contracts_metric_state *state)
 {
     if (!state)

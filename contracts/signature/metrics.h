@@ -64,6 +64,10 @@ typedef struct contracts_metric_state contracts_metric_state;
 /* Errors: PASTSET_ENOMEM. */
 int contracts_metric_state_create(contracts_metric_state **out,
                                   const contracts_metrics *metrics);
+/* Another one that remembers the same. Errors: PASTSET_ENOMEM. */
+int contracts_metric_state_copy(contracts_metric_state **out,
+                                const contracts_metrics *metrics,
+                                const contracts_metric_state *state);
 /* NULL is allowed. */
 void contracts_metric_state_destroy(contracts_metric_state *state);
 

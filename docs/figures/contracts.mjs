@@ -104,12 +104,14 @@ rowsDraw('contracts-7', `Levels while ${victim} shares its processor: 0 is kept,
     victim, 'intrinsic'),
   levelRow('performance of all', levels, 'all', 'performance'),
 ], during);
-const behind = {0: 'h3', 1: 'h4', 2: 'h8'}[crowded.cluster];
-const network = levelsOf(`uplink.${uplink}`);
-rowsDraw('contracts-10',
-  `Levels while others use the uplink of h${4 * crowded.cluster} to h${4 * crowded.cluster + 3}`, [
-    levelRow(`performance of ${behind}, which exchanges rows over it (003, figure 10)`, network,
-      behind, 'performance'),
-    levelRow('performance of all', network, 'all', 'performance'),
-    levelRow(`intrinsic contract of ${behind}`, network, behind, 'intrinsic'),
-  ], [crowded.begin, crowded.end]);
+if (crowded) {
+  const behind = {0: 'h3', 1: 'h4', 2: 'h8'}[crowded.cluster];
+  const network = levelsOf(`uplink.${uplink}`);
+  rowsDraw('contracts-10',
+    `Levels while others use the uplink of h${4 * crowded.cluster} to h${4 * crowded.cluster + 3}`, [
+      levelRow(`performance of ${behind}, which exchanges rows over it (003, figure 10)`, network,
+        behind, 'performance'),
+      levelRow('performance of all', network, 'all', 'performance'),
+      levelRow(`intrinsic contract of ${behind}`, network, behind, 'intrinsic'),
+    ], [crowded.begin, crowded.end]);
+}

@@ -564,6 +564,44 @@ Test(checker, finds_the_link_over_which_all_is_slow, .timeout = 60)
     }
 }
 
+/* How long an exchange takes is not known of one that has not ended anything,
+ * and of which nothing is known: it tells nothing of the links. */
+Test(checker, goes_by_links_of_what_ends, .timeout = 60)
+{
+    static const char more[] =
+        "usual \"p1\" with \"p2\" waiting 0 transfer 0.0001;\n";
+    char text[sizeof(TEXT) + sizeof(more)];
+    const char *behind = strstr(TEXT, "usual \"p2\"");
+
+    snprintf(text, sizeof(text), "%.*s%s%s", (int)(behind - TEXT), TEXT, more,
+             behind);
+    for (int is_known = 0; is_known < 2; is_known++) {
+        checked_course k = {.contract = contract_of(text),
+                            .course = course_made()};
+        char link[CONTRACTS_LINK_BYTES];
+        const contracts_judgement *j;
+        k.contract->cluster = cluster_made();
+        check_status(
+            contracts_checker_create(&k.checker, k.contract, names, PROCESSES),
+            0);
+        all_well(k.course);
+        for (size_t i = 0; i < INTERVALS; i++) {
+            interval_set(k.course, 0, i, 250, 100, 5e-4, 0, 2e-4, 1.3e-3);
+            interval_set(k.course, 1, i, 0, 0, 0, 0, 0, 0);
+            if (!is_known)
+                contracts_course_at(k.course, 1, i)[CONTRACTS_OPERATIONS] = NAN;
+            between_add(k.course, i, 0, 1, 0, 250 * 1e-4);
+            between_add(k.course, i, 0, 2, 0, 250 * 1.2e-3);
+            between_add(k.course, i, 1, 2, 0, 0.3);
+        }
+        j = judged(&k);
+        contracts_link_text(link, k.contract, j[0].link);
+        cr_expect_eq(j[0].cause, CONTRACTS_LINK);
+        cr_expect_str_eq(link, "s1 -- p2", "%s", link);
+        end(&k);
+    }
+}
+
 /* Machines that are not in the cluster, or have no way: no link is named. */
 Test(checker, names_no_link_that_it_does_not_know, .timeout = 60)
 {

@@ -100,11 +100,22 @@ eventspace contract make BASE --metrics=metrics --cluster=cluster.dot \
     --output=there/with
 eventspace contract check there/with SAME > /dev/null 2>&1 ||
     fail 'a contract in another folder than its cluster'
-if eventspace contract make BASE --cluster=- < cluster.dot 2> said; then
-    fail 'a contract of a cluster that has no name'
+eventspace contract make BASE --metrics=there/with --output=new
+eventspace contract check new SAME > /dev/null 2>&1 ||
+    fail 'a contract with the cluster of another folder'
+for name in - /dev/stdin; do
+    if eventspace contract make BASE --cluster=$name < cluster.dot 2> said; then
+        fail 'a contract of a cluster that has no name'
+    fi
+    grep -q "^eventspace: $name: the contract names this file" said ||
+        fail "$(cat said)"
+done
+mkdir 'a"b'
+cp cluster.dot 'a"b'
+if eventspace contract make BASE '--cluster=a"b/cluster.dot' 2> said; then
+    fail 'a cluster with quotation marks'
 fi
-grep -q '^eventspace: --cluster=-: the contract names this file' said ||
-    fail "$(cat said)"
+grep -q 'a contract cannot name this file' said || fail "$(cat said)"
 printf 'metric performance a = bytes;\ncluster "missing.dot";\n' > wrong
 if eventspace contract check wrong SAME 2> said; then
     fail 'a cluster that is not there'

@@ -43,11 +43,13 @@ tolerance 0.2;
 metric intrinsic operation_bytes = bytes / operations;
 metric intrinsic message_bytes = bytes / (messages + rounds);
 `);
+let tested = 0;
 for (const mpi of mpis) {
   if (!existsSync(programOf(mpi))) {
     console.log(`${programOf(mpi)} is not here: install scalapack-mpi-test`);
-    process.exit(SKIPPED);
+    continue;
   }
+  tested++;
   const contract = join(folder, `${mpi}.contract`);
   output(command, 'contract', 'make', run(mpi, 'base', 64), `--metrics=${metrics}`,
     `--output=${contract}`);
@@ -62,3 +64,4 @@ for (const mpi of mpis) {
   assert.ok(other.rows.every(row => row.cause === 'program'));
   console.log(`${mpi}: kept by the same input, violated by the program with another one`);
 }
+process.exit(tested ? 0 : SKIPPED);

@@ -44,6 +44,11 @@ function refuse(code, text, ...words) {
   });
 }
 refuse(2, /--contract is for the page of --output/, 'signature', 'RUN', '--contract=made');
+refuse(2, /with --contract metrics, intervals/, 'signature', 'RUN', '--contract=made',
+  '--interval=1s', '-o', 'no.html');
+refuse(2, /--detail and --format are not for the page/, 'signature', 'RUN', '--detail', '-o', 'no.html');
+refuse(1, /No space left on device/, 'signature', 'RUN', '--interval=50ms', '-o', '/dev/full');
+refuse(1, /more than a page can show/, 'signature', 'RUN', '--interval=50us', '-o', 'no.html');
 refuse(1, /cannot open missing/, 'signature', 'RUN', '--contract=missing', '-o', 'no.html');
 refuse(1, /no\/such\/page\.html/, 'signature', 'RUN', '-o', 'no/such/page.html');
 

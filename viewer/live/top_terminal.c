@@ -4,9 +4,12 @@
 #include "pastset/status.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -80,4 +83,40 @@ void viewer_terminal_size(unsigned *rows, unsigned *columns)
         *rows = size.ws_row;
     if (size.ws_col)
         *columns = size.ws_col;
+}
+
+int viewer_terminal_keep_errors(void)
+{
+    int real = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    int file = memfd_create("errors", MFD_CLOEXEC);
+    bool is_kept = real >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0;
+
+    if (file >= 0)
+        close(file);
+    if (is_kept)
+        return real;
+    if (real >= 0)
+        close(real);
+    return -1;
+}
+
+void viewer_terminal_release_errors(int kept)
+{
+    char bytes[4096];
+    off_t at = 0;
+    ssize_t got;
+    int file;
+
+    if (kept < 0)
+        return;
+    fflush(stderr);
+    file = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+    dup2(kept, STDERR_FILENO);
+    close(kept);
+    while (file >= 0 && (got = pread(file, bytes, sizeof(bytes), at)) > 0) {
+        fwrite(bytes, 1, (size_t)got, stderr);
+        at += got;
+    }
+    if (file >= 0)
+        close(file);
 }

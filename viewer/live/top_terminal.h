@@ -17,6 +17,12 @@ int viewer_terminal_enter(void);
 /* Gives it back. Does nothing when it was not taken. */
 void viewer_terminal_leave(void);
 
+/* What is printed on standard error from now on, also by programs that are
+ * started, is kept until release, which prints it: the screen would be written
+ * over it. Gives what release needs, or -1: nothing is kept. */
+int viewer_terminal_keep_errors(void);
+void viewer_terminal_release_errors(int kept);
+
 /* 24 lines of 80 when it does not tell. */
 void viewer_terminal_size(unsigned *rows, unsigned *columns);
 

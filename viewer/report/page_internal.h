@@ -54,7 +54,8 @@ void viewer__page_html_text(FILE *file, const char *text);
 void viewer__page_file_text(FILE *file, viewer_page_file part);
 
 /* Data for scripts: no '<' of a name ends the element that it is in. Numbers
- * have so many digits. Errors: PASTSET_ENOMEM, also when `file` fails. */
+ * have so many digits. Errors: PASTSET_ENOMEM; that `file` failed is seen by
+ * who closes it. */
 int viewer__page_data(FILE *file, const json_t *data, int digits);
 
 /* The number by which a page knows its own scripts, in hexadecimal.

@@ -73,7 +73,7 @@ int viewer__page_data(FILE *file, const json_t *data, int digits)
     if (json_dump_callback(data, write_data, file,
                            JSON_COMPACT | JSON_ENSURE_ASCII |
                                JSON_REAL_PRECISION((size_t)digits)))
-        return pastset_no_memory("to write the data");
+        return ferror(file) ? 0 : pastset_no_memory("to write the data");
     return 0;
 }
 

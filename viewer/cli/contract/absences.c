@@ -8,11 +8,13 @@
 #include "pastset/status.h"
 #include "viewer/cli/contract/measured_run.h"
 
-#define LONG 6 /* intervals of which nothing is known, one after the other */
+#define LONG 6 /* intervals of which nothing is known, one after the other, */
+#define LONG_NS INT64_C(3000000000) /* and they last so long at least */
+#define TIMES 3 /* what happens again and again is nothing new */
 
 struct cli_absence {
     bool was_known, has_ended, is_told;
-    unsigned unknown; /* intervals */
+    unsigned unknown, times; /* intervals; told */
     int64_t since_ns;
 };
 
@@ -48,9 +50,11 @@ static void unknown_add(cli_absence *one, const char *name, int64_t start_ns)
 {
     if (one->unknown++ == 0)
         one->since_ns = start_ns;
-    if (one->unknown < LONG || one->is_told || !one->was_known)
+    if (one->unknown < LONG || start_ns - one->since_ns < LONG_NS ||
+        one->is_told || !one->was_known || one->times == TIMES)
         return;
     one->is_told = true;
+    one->times++;
     fprintf(stderr,
             "eventspace: %s is not judged since %.3f s: it is in one "
             "operation, has lost events, or no longer counts what the contract "
@@ -72,7 +76,9 @@ int cli_absences_take(cli_absences *a, const eventspace_run *run,
         if (one->is_told)
             fprintf(stderr, "eventspace: %s is judged again from %.3f s on\n",
                     name, 1e-9 * (double)start_ns);
-        *one = (cli_absence){.was_known = true};
+        *one = (cli_absence){.was_known = true,
+                             .has_ended = one->has_ended,
+                             .times = one->times};
         return 0;
     }
     if (!one->has_ended)

@@ -2,8 +2,10 @@
  * as it should be promises of others. */
 #include "viewer/cli/contract/command_contract.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "contracts/contract/contract.h"
 #include "contracts/signature/signature.h"
@@ -92,34 +94,58 @@ static int learn(contracts_contract *c, eventspace_run *run, const char *name)
     return err;
 }
 
-/* A contract looks for it beside itself. */
-static char *cluster_name(const char *file, const char *output)
+static int cluster_take(contracts_contract *c, const char *file)
 {
-    bool is_beside = *file == '/' || !output || !strchr(output, '/');
-
-    return is_beside ? strdup(file) : realpath(file, NULL);
-}
-
-static int cluster_take(contracts_contract *c, const char *file,
-                        const char *output)
-{
-    int err;
-
-    if (strcmp(file, "-") == 0 || strpbrk(file, "\"\n"))
-        return pastset_fail(PASTSET_EINVAL,
-                            "--cluster=%s: the contract names this file, so "
-                            "it has to be one, without quotation marks in its "
-                            "name",
-                            file);
     free(c->cluster_file);
+    free(c->cluster_path);
     predict_cluster_destroy(c->cluster);
     c->cluster = NULL;
-    c->cluster_file = NULL;
-    err = predict_cluster_read(&c->cluster, file);
-    if (err)
-        return err;
-    c->cluster_file = cluster_name(file, output);
-    return c->cluster_file ? 0 : pastset_no_memory("for a contract");
+    c->cluster_file = strdup(file);
+    c->cluster_path = strdup(file);
+    if (!c->cluster_file || !c->cluster_path)
+        return pastset_no_memory("for a contract");
+    return predict_cluster_read(&c->cluster, file);
+}
+
+/* A contract looks for a file beside itself: it may be written elsewhere than
+ * where the file was named. */
+static int name_fit(char **name, const char *path, bool is_elsewhere)
+{
+    struct stat about;
+    char *whole = NULL;
+
+    if (!*name)
+        return 0;
+    if (strncmp(path, "/dev/", 5) == 0 || stat(path, &about) != 0 ||
+        !S_ISREG(about.st_mode))
+        return pastset_fail(PASTSET_EINVAL,
+                            "%s: the contract names this file, so it has to "
+                            "be one that is there later",
+                            path);
+    if (is_elsewhere && **name != '/') {
+        whole = realpath(path, NULL);
+        if (!whole)
+            return pastset_fail(PASTSET_EIO, "%s: %s", path, strerror(errno));
+        free(*name);
+        *name = whole;
+    }
+    return strpbrk(*name, "\"\n")
+               ? pastset_fail(PASTSET_EINVAL,
+                              "%s: a contract cannot name this file, for its "
+                              "quotation marks",
+                              *name)
+               : 0;
+}
+
+static int names_fit(contracts_contract *c, const make_arguments *a)
+{
+    const char *metrics = a->learning.metrics;
+    bool is_elsewhere = (metrics && strchr(metrics, '/')) ||
+                        (a->output && strchr(a->output, '/'));
+    int err = name_fit(&c->rules_file, c->rules_path, is_elsewhere);
+
+    return err ? err
+               : name_fit(&c->cluster_file, c->cluster_path, is_elsewhere);
 }
 
 static int make(eventspace_run *run, const make_arguments *a)
@@ -132,7 +158,9 @@ static int make(eventspace_run *run, const make_arguments *a)
     if (a->violated)
         c->violated = a->violated;
     if (a->cluster)
-        err = cluster_take(c, a->cluster, a->output);
+        err = cluster_take(c, a->cluster);
+    if (!err)
+        err = names_fit(c, a);
     if (!err)
         err = learn(c, run, a->learning.run);
     if (!err)

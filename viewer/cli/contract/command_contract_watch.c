@@ -106,7 +106,7 @@ typedef struct watcher {
     int64_t next_ns;                 /* where the next interval begins */
     int64_t margin_ns;               /* before that, of a look */
     bool *violated[CONTRACTS_KINDS]; /* by process: in the last interval */
-    bool is_screen, has_violated;
+    bool is_screen, has_violated, is_warned;
     eventspace_run *run;
     int64_t looked_ns; /* when */
     bool is_over;      /* nothing can be changed any more */
@@ -346,6 +346,9 @@ static int checker_fit(watcher *w)
     }
     err =
         contracts_checker_create(&w->checker, w->c, w->m.names, w->m.processes);
+    if (!err && !w->is_warned)
+        cli_measured_warn_of_machines(&w->m, w->c);
+    w->is_warned = true;
     return err;
 }
 
@@ -445,16 +448,21 @@ static int watch(watcher *w)
 static int follow(watcher *w)
 {
     struct sigaction action = {.sa_handler = note_end};
-    int err = 0;
+    int err = 0, kept = -1;
 
     cli_catch(&action);
+    signal(SIGCHLD, SIG_DFL); /* somebody may ignore it who started this */
     w->is_screen = !w->a->is_json && isatty(STDOUT_FILENO);
     if (w->is_screen)
         err = viewer_terminal_enter();
+    if (!err && w->is_screen)
+        kept = viewer_terminal_keep_errors();
     if (!err)
         err = watch(w);
+    cli_started_end(&w->started);
     if (w->is_screen)
         viewer_terminal_leave();
+    viewer_terminal_release_errors(kept);
     if (!err && w->judged == 0 && !ended)
         err =
             pastset_fail(PASTSET_EINVAL, "%s: it had no whole interval of %g s",
@@ -479,7 +487,6 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(w.violated[k]);
     cli_balancing_end(&w.balancing);
-    cli_started_end(&w.started);
     cli_absences_fini(&w.absences);
     contracts_checker_destroy(w.checker);
     cli_measured_end(&w.m);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contracts/check/checker.h"
 #include "contracts/contract/contract.h"
 #include "contracts/signature/signature.h"
 #include "pastset/status.h"
@@ -61,11 +62,20 @@ static error_t parse_signature(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case KEY_CONTRACT:
-        a->contract = a->learning.metrics = cli_input(text);
+        a->contract = cli_input(text);
         return 0;
     case ARGP_KEY_END:
         if (a->contract && !a->output)
             argp_error(state, "--contract is for the page of --output");
+        if (a->contract && (a->learning.metrics || a->learning.interval_ns ||
+                            a->learning.tolerance > 0))
+            argp_error(state, "with --contract metrics, intervals and the "
+                              "tolerance are those of the contract");
+        if (a->output && (a->detail || a->format != VIEWER_TABLE))
+            argp_error(state, "--detail and --format are not for the page of "
+                              "--output");
+        if (a->contract)
+            a->learning.metrics = a->contract;
         return cli_take_learning(&a->learning, key, text, state);
     default:
         return cli_take_learning(&a->learning, key, text, state);
@@ -156,13 +166,36 @@ static int print_detail(const contracts_signature *s, const cli_measured *m,
     return print_table(table, format);
 }
 
+#define PAGE_MAX 200000 /* rows of processes and intervals */
+
+static int page_check(const contracts_contract *c, const contracts_signature *s,
+                      const cli_measured *m, const signature_arguments *a)
+{
+    contracts_checker *checker;
+    int err;
+
+    if (s->intervals * ((size_t)s->processes + 1) > PAGE_MAX)
+        return pastset_fail(PASTSET_EINVAL,
+                            "%zu intervals of %u processes are more than a "
+                            "page can show: take longer ones by --interval",
+                            s->intervals, s->processes);
+    if (!a->contract)
+        return 0;
+    err = contracts_checker_create(&checker, c, m->names, m->processes);
+    contracts_checker_destroy(checker);
+    return err;
+}
+
 static int write_page(const contracts_contract *c, const contracts_signature *s,
                       const cli_measured *m, const signature_arguments *a)
 {
     viewer_signature_page page = {a->learning.run, a->contract, c, s, m->names};
     viewer_output *output;
-    int err = viewer_output_begin(&output, a->output);
+    int err = page_check(c, s, m, a);
 
+    if (err)
+        return err;
+    err = viewer_output_begin(&output, a->output);
     if (err)
         return err;
     err = viewer_signature_page_print(&page, viewer_output_file(output));

@@ -9,7 +9,6 @@
 #include "contracts/check/checker.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
-#include "predict/profile/profile.h"
 #include "viewer/cli/command.h"
 #include "viewer/cli/contract/measured_run.h"
 
@@ -377,31 +376,12 @@ static int begin(cli_judging *k, eventspace_run *run, const char *name,
                                           k->m.processes);
 }
 
-/* Whose messages go over which links is not known of these. */
-static void warn_of_machines(const cli_judging *k)
-{
-    uint32_t missing = 0, first = 0;
-
-    for (uint32_t p = k->m.processes; p-- > 0;) {
-        if (predict_cluster_find(k->c->cluster, k->m.names[p]) != PREDICT_NONE)
-            continue;
-        first = p;
-        missing++;
-    }
-    if (missing)
-        fprintf(stderr,
-                "eventspace: %u of %u processes, such as %s, are on no machine "
-                "of %s: a slow link from them is not named\n",
-                missing, k->m.processes, k->m.names[first], k->c->cluster_file);
-}
-
 /* What was not judged was not kept. */
 static void warn_of_unknown(const cli_judging *k)
 {
     size_t most = 0;
 
-    if (k->c->cluster)
-        warn_of_machines(k);
+    cli_measured_warn_of_machines(&k->m, k->c);
 
     for (uint32_t p = 0; p < k->m.processes; p++) {
         if (!contracts_checker_knows(k->checker, p))

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "pastset/status.h"
+#include "predict/profile/profile.h"
 #include "viewer/cli/command.h"
 #include "viewer/tables/facts.h"
 
@@ -143,4 +144,23 @@ const eventspace_run_process *cli_measured_process(const eventspace_run *run,
             return one;
     }
     return NULL;
+}
+
+void cli_measured_warn_of_machines(const cli_measured *m,
+                                   const contracts_contract *contract)
+{
+    uint32_t missing = 0, first = 0;
+
+    for (uint32_t p = m->processes; contract->cluster && p-- > 0;) {
+        if (predict_cluster_find(contract->cluster, m->names[p]) !=
+            PREDICT_NONE)
+            continue;
+        first = p;
+        missing++;
+    }
+    if (missing)
+        fprintf(stderr,
+                "eventspace: %u of %u processes, such as %s, are on no machine "
+                "of %s: a slow link from them is not named\n",
+                missing, m->processes, m->names[first], contract->cluster_file);
 }

@@ -34,6 +34,11 @@ int cli_measured_look(cli_measured *m, eventspace_run *run,
                       const contracts_contract *contract, int64_t next_ns,
                       int64_t margin_ns);
 
+/* Tells whose messages go over links of the contract's cluster that are not
+ * known, if it has one. */
+void cli_measured_warn_of_machines(const cli_measured *m,
+                                   const contracts_contract *contract);
+
 /* The process of this name; NULL: there is none. */
 const eventspace_run_process *cli_measured_process(const eventspace_run *run,
                                                    const char *name);
