@@ -11,16 +11,6 @@
 
 /* --- distances --- */
 
-static double factor_of(const contracts_contract *c, const char *process,
-                        size_t metric)
-{
-    for (size_t i = 0; i < c->projection_count && process; i++)
-        if (c->projections[i].metric == metric &&
-            strcmp(c->projections[i].process, process) == 0)
-            return c->projections[i].factor;
-    return 1;
-}
-
 /* A rate is kept where it is more than promised; unless it is less than what is
  * promised elsewhere: then it may be that which has become slower. */
 static bool is_better(const checked *p, contracts_kind kind, size_t metric,
@@ -337,7 +327,7 @@ static int process_create(contracts_checker *k, uint32_t number,
     if (!p->values || !p->factors || !p->highest || !p->waiting || !p->transfer)
         return pastset_no_memory("for a contract");
     for (size_t m = 0; m < k->metric_count; m++)
-        p->factors[m] = factor_of(c, name, m);
+        p->factors[m] = contracts_factor_of(c, name, m);
     p->slower = slower_of(c, name);
     for (size_t i = 0; i < c->usual_count && name; i++)
         if (strcmp(c->usual[i].process, name) == 0)

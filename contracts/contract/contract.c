@@ -107,6 +107,16 @@ bool contracts_class_is_of(const contracts_class *c, const char *process)
                                  : c->process == process;
 }
 
+double contracts_factor_of(const contracts_contract *c, const char *process,
+                           size_t metric)
+{
+    for (size_t i = 0; i < c->projection_count && process; i++)
+        if (c->projections[i].metric == metric &&
+            strcmp(c->projections[i].process, process) == 0)
+            return c->projections[i].factor;
+    return 1;
+}
+
 bool contracts_values_of(double *out, const contracts_contract *c,
                          contracts_kind kind, const double *values)
 {

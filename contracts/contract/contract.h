@@ -143,6 +143,10 @@ void contracts_contract_destroy(contracts_contract *c);
 
 /* Is it of the process of this name (NULL: of all)? */
 bool contracts_class_is_of(const contracts_class *c, const char *process);
+/* So much of a metric a process (NULL: all) is expected to have, by its
+ * projections: 1 without. */
+double contracts_factor_of(const contracts_contract *c, const char *process,
+                           size_t metric);
 /* What an operation took in an interval (where none ended, what was done of
  * it); false: not known. */
 bool contracts_parts_of(double out[CONTRACTS_PARTS], const double *quantities);

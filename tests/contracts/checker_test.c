@@ -322,6 +322,23 @@ Test(checker, promises_no_rate_of_what_was_done_unsteadily, .timeout = 60)
     end(&k);
 }
 
+/* A contract that is made of the course has these lines. */
+static void expect_learnt(const checked_course *k, const char *wanted)
+{
+    contracts_signature *signature;
+    char *text;
+
+    check_status(
+        contracts_signature_make(&signature, k->contract->metrics, k->course),
+        0);
+    check_status(
+        contracts_contract_learn(k->contract, k->course, signature, names), 0);
+    text = text_of(k->contract);
+    cr_assert(strstr(text, wanted), "%s", text);
+    free(text);
+    contracts_signature_destroy(signature);
+}
+
 /* A run that gathers its result in the last third. */
 Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
 {
@@ -331,22 +348,12 @@ Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
         "class performance of \"p0\" (1000) deviates (0) seen 8 with 1;\n"
         "class performance of \"p0\" (400) deviates (0) seen 4 with 2;\n";
     checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
-    contracts_signature *signature;
-    char *text;
 
     all_well(k.course);
     for (size_t i = 8; i < INTERVALS; i++)
         interval_set(k.course, 0, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
-    check_status(
-        contracts_signature_make(&signature, k.contract->metrics, k.course), 0);
-    check_status(
-        contracts_contract_learn(k.contract, k.course, signature, names), 0);
-    text = text_of(k.contract);
-    cr_assert(strstr(text, wanted), "%s", text);
-    free(text);
-    contracts_signature_destroy(signature);
-    contracts_contract_destroy(k.contract);
-    contracts_course_destroy(k.course);
+    expect_learnt(&k, wanted);
+    end(&k);
 }
 
 /* What is gathered at the end takes several intervals at a time. */
@@ -355,8 +362,6 @@ Test(contract, learns_that_what_takes_long_is_one_thing, .timeout = 60)
     static const char wanted[] =
         "class performance of \"p0\" (0) deviates (0) seen 4 with 2;\n";
     checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
-    contracts_signature *signature;
-    char *text;
 
     all_well(k.course);
     for (size_t i = 5; i < INTERVALS; i++) {
@@ -364,16 +369,8 @@ Test(contract, learns_that_what_takes_long_is_one_thing, .timeout = 60)
         interval_set(k.course, 0, i, is_end ? 1 : 0, is_end ? 7 : 0, 0, 0, 0,
                      0.1);
     }
-    check_status(
-        contracts_signature_make(&signature, k.contract->metrics, k.course), 0);
-    check_status(
-        contracts_contract_learn(k.contract, k.course, signature, names), 0);
-    text = text_of(k.contract);
-    cr_assert(strstr(text, wanted), "%s", text);
-    free(text);
-    contracts_signature_destroy(signature);
-    contracts_contract_destroy(k.contract);
-    contracts_course_destroy(k.course);
+    expect_learnt(&k, wanted);
+    end(&k);
 }
 
 /* The tolerance is 3 units: a rate of 865 is 4.05 off, of 850 4.5, of 800 6. */

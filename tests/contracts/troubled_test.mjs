@@ -9,6 +9,7 @@ import {spawn, spawnSync} from 'node:child_process';
 import {existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
+import {pairsWrite} from './pairs.mjs';
 
 const bin = resolve(process.argv[2]), jumps = process.argv[3] && resolve(process.argv[3]);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-troubled-'));
@@ -48,15 +49,7 @@ const known = (watch, process) => rowsOf(watch).filter(row => row.process === pr
 
 const processes = ['h0', 'h1', 'h2', 'h3'];
 // Two pairs of processes, which have nothing to do with each other.
-writeFileSync('app.dot', `digraph pairs {
-    a [kind=element, type="u64"]; b [kind=element, type="u64"];
-    ${[0, 1, 2, 3].map(i => `t${i} [kind=thread, number=${i}];
-    t${i} -> ${i < 2 ? 'a' : 'b'} [as=total, use=sum];`).join(' ')}
-}
-`);
-output([0], 'eventspace', 'map', 'generate', '--application=app.dot', '--processes=4',
-  '--output=plain.dot');
-output([0], 'eventspace', 'map', 'instrument', 'plain.dot', '--output=map.dot');
+pairsWrite(output);
 output([0], 'eventspace', 'run', 'map.dot', '--output=BASE', '--', join(bin, 'metric_app'), '1500', '5');
 output([0], 'eventspace', 'contract', 'make', 'BASE', '--interval=100ms', '--violated=1',
   '--output=learnt');

@@ -9,9 +9,10 @@
 // and another one is made.
 import assert from 'node:assert/strict';
 import {spawn, spawnSync} from 'node:child_process';
-import {existsSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, rmSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
+import {pairsWrite} from './pairs.mjs';
 
 const bin = resolve(process.argv[2]);
 const INTERVAL_MS = 400, STOP_MS = 600, PATIENCE = 3, TRIES = 10;
@@ -34,15 +35,7 @@ function start(...words) {
 }
 
 // Two pairs of processes, of which one goes on while the other stands still.
-writeFileSync('app.dot', `digraph pairs {
-    a [kind=element, type="u64"]; b [kind=element, type="u64"];
-    ${[0, 1, 2, 3].map(i => `t${i} [kind=thread, number=${i}];
-    t${i} -> ${i < 2 ? 'a' : 'b'} [as=total, use=sum];`).join(' ')}
-}
-`);
-output([0], 'eventspace', 'map', 'generate', '--application=app.dot', '--processes=4',
-  '--output=plain.dot');
-output([0], 'eventspace', 'map', 'instrument', 'plain.dot', '--output=map.dot');
+pairsWrite(output);
 
 async function course(stops) {
   const run = start('run', 'map.dot', '--replace', '--output=RUN', '--', join(bin, 'metric_app'), '1500', '5');

@@ -8,7 +8,7 @@
  * open its report, which has to be there: for programs with sanitizers, which have
  * done all that they do for it by then. */
 import {spawn} from 'node:child_process';
-import {mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdtempSync, readFileSync, writeFileSync} from 'node:fs';
 import {join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
 import assert from 'node:assert/strict';
@@ -163,4 +163,17 @@ export async function openReport(browser, file) {
   await browser.go('file://' + file);
   await until('the report is ready',
     () => browser.run('return !!(report && report.ready);'));
+}
+
+/* Looks for what keeps people out of a page, in both colours; `axe` is where axe-core is,
+ * if anywhere. */
+export async function axeFindsNothing(browser, axe) {
+  if (!axe || !existsSync(axe)) return console.log('SKIPPED  axe-core, which is not there');
+  for (const colours of ['dark', 'light']) {
+    await browser.run(`eventspaceScheme.choose('${colours}');`);
+    const found = await browser.run(readFileSync(axe, 'utf8') + `;
+      return axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>
+        violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target + ' ' + n.failureSummary).join('; ')));`);
+    assert.deepEqual(found, [], colours);
+  }
 }

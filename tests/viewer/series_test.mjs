@@ -5,11 +5,11 @@
  * Series are made here, and what the page has of them is worked out here from the
  * same values. AXE and PICTURES: see page_test.mjs. */
 import {execFileSync} from 'node:child_process';
-import {existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
+import {mkdirSync, mkdtempSync, rmSync, writeFileSync} from 'node:fs';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import assert from 'node:assert/strict';
-import {holds, openBrowser, startDriver, until} from './browser.mjs';
+import {axeFindsNothing, holds, openBrowser, startDriver, until} from './browser.mjs';
 
 const [command, axeFolder, pictures] = process.argv.slice(2);
 const folder = mkdtempSync(join(tmpdir(), 'eventspace-series-'));
@@ -121,16 +121,7 @@ check('colours are chosen', async (browser) => {
   await browser.picture('series-dark.png');
 });
 
-check('axe-core finds nothing', async (browser) => {
-  if (!axe || !existsSync(axe)) return console.log('SKIPPED  axe-core, which is not there');
-  for (const colours of ['dark', 'light']) {
-    await browser.run(`eventspaceScheme.choose('${colours}');`);
-    const found = await browser.run(readFileSync(axe, 'utf8') + `;
-      return axe.run(document, {resultTypes: ['violations']}).then(({violations}) =>
-        violations.map((v) => v.id + ': ' + v.nodes.map((n) => n.target + ' ' + n.failureSummary).join('; ')));`);
-    assert.deepEqual(found, [], colours);
-  }
-});
+check('axe-core finds nothing', (browser) => axeFindsNothing(browser, axe));
 
 check('nothing has reported an error', async (browser) => {
   assert.deepEqual((await browser.log()).filter((entry) => entry.level === 'SEVERE'), []);

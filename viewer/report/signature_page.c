@@ -4,7 +4,6 @@
 #include "viewer/report/signature_page.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "pastset/status.h"
 #include "viewer/report/page_internal.h"
@@ -34,16 +33,6 @@ static json_t *metrics_json(const contracts_metrics *metrics)
     return list;
 }
 
-static double factor_of(const contracts_contract *c, const char *process,
-                        size_t metric)
-{
-    for (size_t i = 0; i < c->projection_count && process; i++)
-        if (c->projections[i].metric == metric &&
-            strcmp(c->projections[i].process, process) == 0)
-            return c->projections[i].factor;
-    return 1;
-}
-
 /* By metric: of those that are of the class's kind, else `other`. */
 static json_t *by_metric(const contracts_contract *c, const contracts_class *k,
                          const double *numbers)
@@ -65,7 +54,8 @@ static json_t *factors_json(const contracts_contract *c, const char *process)
     json_t *list = json_array();
 
     for (size_t m = 0; m < contracts_metrics_count(c->metrics); m++)
-        json_array_append_new(list, json_real(factor_of(c, process, m)));
+        json_array_append_new(list,
+                              json_real(contracts_factor_of(c, process, m)));
     return list;
 }
 
