@@ -21,7 +21,7 @@ run_of() { # DIRECTORY PROGRAM OPTION ...
     eventspace run all.dot --output="$directory" -- "$program" run > /dev/null
 }
 cat > metrics << 'EOF'
-interval 0.1;
+interval 0.05;
 violated 2;
 tolerance 0.3;
 metric intrinsic operation_bytes = bytes / operations;
