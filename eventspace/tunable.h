@@ -13,6 +13,9 @@
  * as they ask, each for itself: where all have to go over to it in the same
  * round, one of them asks, and tells the others.
  *
+ * A program that has more to do when it is changed than to read it has a
+ * function called then (eventspace_tunable_call): by the thread, where it asks.
+ *
  * A thread that sees a new number leaves a mark in its trace, "batch = 64"
  * (regions.h), where the map has collectors. Each number is a name of the
  * process then, of 65,536; after a thousand, marks say "batch is changed".
@@ -51,6 +54,12 @@ int eventspace_tunable_open(eventspace_tunable **out, paths_thread *self,
 /* Changes it for all threads of this process. Errors: PASTSET_EINVAL (it cannot
  * be so much). */
 int eventspace_tunable_set(eventspace_tunable *tunable, double value);
+
+/* From then on calls `changed` whenever this thread sees a new number, right in
+ * eventspace_tunable_get; NULL: no more. It may use this and other tunables. */
+void eventspace_tunable_call(eventspace_tunable *tunable,
+                             void (*changed)(double value, void *argument),
+                             void *argument);
 
 /* For eventspace_tunable_get. */
 void eventspace__tunable_look(eventspace_tunable *tunable);

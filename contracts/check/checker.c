@@ -214,18 +214,16 @@ static bool has_classes(const checked *p)
 }
 
 /* Of those that the contract is about, each as where it is not projected. */
-static void means_find(contracts_checker *k)
+static void mean_find(const contracts_checker *k, checked *all)
 {
-    checked *all = &k->processes[k->process_count];
-
     all->operations = 0;
-    for (uint32_t p = 0; p < k->process_count; p++)
-        all->operations += k->processes[p].operations;
+    for (uint32_t i = 0; i < all->member_count; i++)
+        all->operations += k->processes[all->members[i]].operations;
     for (size_t m = 0; m < k->metric_count; m++) {
         double sum = 0;
         size_t count = 0;
-        for (uint32_t i = 0; i < k->process_count; i++) {
-            const checked *p = &k->processes[i];
+        for (uint32_t i = 0; i < all->member_count; i++) {
+            const checked *p = &k->processes[all->members[i]];
             if (!has_classes(p))
                 continue;
             sum += p->values[m] / p->factors[m];
@@ -248,18 +246,34 @@ int contracts_checker_next(contracts_checker *k,
         contracts_metrics_next(k->contract->metrics, p->state, quantities,
                                p->values);
     }
-    means_find(k);
-    for (uint32_t p = 0; p <= k->process_count && !err; p++)
-        err = judge(k, p, course, interval);
+    for (uint32_t row = k->process_count; row < k->rows; row++)
+        mean_find(k, &k->processes[row]);
+    for (uint32_t row = 0; row < k->rows && !err; row++)
+        err = judge(k, row, course, interval);
     if (!err)
         contracts__verdicts(k, course, interval);
     *out = k->judgements;
     return err;
 }
 
-bool contracts_checker_knows(const contracts_checker *k, uint32_t process)
+uint32_t contracts_checker_rows(const contracts_checker *k)
 {
-    return has_classes(&k->processes[process]);
+    return k->rows;
+}
+
+const char *contracts_checker_name(const contracts_checker *k, uint32_t row)
+{
+    return row == k->process_count ? "all" : k->processes[row].name;
+}
+
+bool contracts_checker_knows(const contracts_checker *k, uint32_t row)
+{
+    const checked *p = &k->processes[row];
+
+    for (uint32_t i = 0; i < p->member_count; i++)
+        if (has_classes(&k->processes[p->members[i]]))
+            return has_classes(p);
+    return row < k->process_count && has_classes(p);
 }
 
 /* --- all of it --- */
@@ -309,16 +323,39 @@ static void peers_find(checked *p, const char *const *names, uint32_t count)
     }
 }
 
-static int process_create(contracts_checker *k, uint32_t number,
-                          const char *const *names)
+/* Of all (NULL), or of a group. */
+static int members_find(const contracts_checker *k, checked *p,
+                        const contracts_group *group, const char *const *names)
+{
+    if (group) {
+        p->members = contracts_group_members(group, names, k->process_count,
+                                             &p->member_count);
+        return p->members ? 0 : PASTSET_ENOMEM;
+    }
+    p->members = malloc(((size_t)k->process_count + 1) * sizeof(*p->members));
+    if (!p->members)
+        return pastset_no_memory("for a contract");
+    for (uint32_t i = 0; i < k->process_count; i++)
+        p->members[p->member_count++] = i;
+    return 0;
+}
+
+static int row_create(contracts_checker *k, uint32_t row,
+                      const char *const *names)
 {
     const contracts_contract *c = k->contract;
-    const char *name = number < k->process_count ? names[number] : NULL;
-    size_t others = name ? k->process_count : 0;
-    checked *p = &k->processes[number];
+    bool is_process = row < k->process_count;
+    uint32_t group = row - k->process_count - 1;
+    const char *name = row == k->process_count ? NULL
+                       : is_process            ? names[row]
+                                               : c->groups[group].name;
+    size_t others = is_process ? k->process_count : 0;
+    checked *p = &k->processes[row];
     int err;
 
-    p->name = name;
+    p->name = name ? strdup(name) : NULL;
+    if (name && !p->name)
+        return pastset_no_memory("for a contract");
     p->waiting = calloc(others + 1, sizeof(*p->waiting));
     p->transfer = calloc(others + 1, sizeof(*p->transfer));
     p->values = calloc(k->metric_count + 1, sizeof(*p->values));
@@ -329,11 +366,13 @@ static int process_create(contracts_checker *k, uint32_t number,
     for (size_t m = 0; m < k->metric_count; m++)
         p->factors[m] = contracts_factor_of(c, name, m);
     p->slower = slower_of(c, name);
-    for (size_t i = 0; i < c->usual_count && name; i++)
+    for (size_t i = 0; i < c->usual_count && is_process; i++)
         if (strcmp(c->usual[i].process, name) == 0)
             p->usual = &c->usual[i];
     peers_find(p, names, k->process_count);
     err = classes_find(k, p);
+    if (!err && !is_process)
+        err = members_find(k, p, name ? &c->groups[group] : NULL, names);
     return err ? err : contracts_metric_state_create(&p->state, c->metrics);
 }
 
@@ -358,8 +397,9 @@ int contracts_checker_create(contracts_checker **out,
     k->contract = contract;
     k->metric_count = contracts_metrics_count(contract->metrics);
     k->process_count = processes;
-    k->processes = calloc((size_t)processes + 1, sizeof(*k->processes));
-    k->judgements = calloc((size_t)processes + 1, sizeof(*k->judgements));
+    k->rows = processes + 1 + (uint32_t)contract->group_count;
+    k->processes = calloc(k->rows, sizeof(*k->processes));
+    k->judgements = calloc(k->rows, sizeof(*k->judgements));
     k->variables = calloc(contracts_rules_count(contract->rules) + 1,
                           sizeof(*k->variables));
     k->causes = calloc((size_t)processes + 1, sizeof(*k->causes));
@@ -370,8 +410,10 @@ int contracts_checker_create(contracts_checker **out,
     if (!k->ahead || !k->processes || !k->judgements || !k->variables ||
         !k->causes || !k->grown || !k->others || !k->links)
         err = pastset_no_memory("for a contract");
-    for (uint32_t p = 0; p <= processes && !err; p++)
-        err = process_create(k, p, names);
+    if (!err)
+        err = contracts_groups_check(contract, names, processes);
+    for (uint32_t row = 0; row < k->rows && !err; row++)
+        err = row_create(k, row, names);
     if (!err)
         err = contracts__network_create(&k->network, contract->cluster, names,
                                         processes);
@@ -391,11 +433,13 @@ void contracts_checker_destroy(contracts_checker *k)
 {
     if (!k)
         return;
-    for (uint32_t p = 0; k->processes && p <= k->process_count; p++) {
+    for (uint32_t p = 0; k->processes && p < k->rows; p++) {
         checked *one = &k->processes[p];
         contracts_metric_state_destroy(one->state);
         for (int kind = 0; kind < CONTRACTS_KINDS; kind++)
             free(one->classes[kind]);
+        free(one->name);
+        free(one->members);
         free(one->values);
         free(one->factors);
         free(one->highest);

@@ -12,7 +12,7 @@
  * intervals as it says.
  *
  * The same is done with the mean of all processes that the contract is about,
- * where all of these are known.
+ * and with that of each of its groups, where all of these are known.
  *
  * Whose fault it is:
  *
@@ -36,8 +36,7 @@
  * nothing so far, too: somebody may wait for them.
  *
  * Threads:   one thread per checker.
- * Ownership: create gives, destroy takes back; the contract and the names are
- *            borrowed. */
+ * Ownership: create gives, destroy takes back; the contract is borrowed. */
 #ifndef CONTRACTS_CHECKER_H
 #define CONTRACTS_CHECKER_H
 
@@ -88,7 +87,7 @@ void contracts_link_text(char out[CONTRACTS_LINK_BYTES],
 typedef struct contracts_checker contracts_checker;
 
 /* `names` of processes are by number. Errors: PASTSET_EINVAL (the contract has
- * classes of none of them), PASTSET_ENOMEM. */
+ * classes of none of them, or a group with the name of one), PASTSET_ENOMEM. */
 int contracts_checker_create(contracts_checker **out,
                              const contracts_contract *contract,
                              const char *const *names, uint32_t processes);
@@ -96,13 +95,18 @@ int contracts_checker_create(contracts_checker **out,
 void contracts_checker_destroy(contracts_checker *checker);
 
 /* The next interval, which is that one of a course: a judgement for each
- * process, and behind them one of all. They are the checker's, until the next
- * call. Errors: PASTSET_ENOMEM. */
+ * process, and behind them one of all, and one of each group. They are the
+ * checker's, until the next call. Errors: PASTSET_ENOMEM. */
 int contracts_checker_next(contracts_checker *checker,
                            const contracts_judgement **out,
                            const contracts_course *course, size_t interval);
-/* Is the contract about this process? */
-bool contracts_checker_knows(const contracts_checker *checker,
-                             uint32_t process);
+/* How many judgements there are of an interval; at least 1 more than processes.
+ */
+uint32_t contracts_checker_rows(const contracts_checker *checker);
+/* Whose this one is: the name of a process, "all", or a group's. */
+const char *contracts_checker_name(const contracts_checker *checker,
+                                   uint32_t row);
+/* Is the contract about this process, or about one of this group? */
+bool contracts_checker_knows(const contracts_checker *checker, uint32_t row);
 
 #endif

@@ -4,9 +4,11 @@
 
 #include "contracts/check/checker.h"
 
-/* One process; or, without a name, all. */
+/* One process, or the mean of some. */
 typedef struct checked {
-    const char *name;
+    char *name;        /* NULL: all */
+    uint32_t *members; /* the processes that it is the mean of */
+    uint32_t member_count;
     contracts_metric_state *state;
     double *values;    /* by metric */
     double operations; /* in the interval; NAN: not known */
@@ -36,7 +38,8 @@ struct contracts_checker {
     const contracts_contract *contract;
     size_t metric_count;
     uint32_t process_count;
-    checked *processes; /* and one of all */
+    uint32_t rows;
+    checked *processes; /* and behind them all, and the contract's groups */
     contracts_judgement *judgements;
     double *variables;       /* of the rulebase */
     contracts_cause *causes; /* by process: of what it has become slower, also

@@ -107,14 +107,28 @@ static uint32_t worst_between(const contracts__network *n, uint32_t process,
     return worst;
 }
 
+/* The worst of those that its members name. */
+static void link_of_mean(contracts_checker *k, uint32_t row)
+{
+    contracts_judgement *all = &k->judgements[row];
+    const checked *of = &k->processes[row];
+
+    for (uint32_t i = 0; i < of->member_count; i++) {
+        uint32_t link = k->judgements[of->members[i]].link;
+        if (all->cause == CONTRACTS_LINK && link != CONTRACTS_NONE &&
+            (all->link == CONTRACTS_NONE ||
+             is_worse(&k->network, link, all->link)))
+            all->link = link;
+    }
+}
+
 void contracts__network_suspect(contracts_checker *k,
                                 const contracts_course *course, size_t interval)
 {
     contracts__network *n = &k->network;
-    contracts_judgement *all = &k->judgements[k->process_count];
 
-    for (uint32_t p = 0; p <= k->process_count; p++)
-        k->judgements[p].link = CONTRACTS_NONE;
+    for (uint32_t row = 0; row < k->rows; row++)
+        k->judgements[row].link = CONTRACTS_NONE;
     if (!n->cluster)
         return;
     for (uint32_t i = 0; i < n->cluster->link_count; i++)
@@ -129,13 +143,11 @@ void contracts__network_suspect(contracts_checker *k,
     }
     for (uint32_t p = 0; p < k->process_count; p++) {
         contracts_judgement *j = &k->judgements[p];
-        if (j->cause != CONTRACTS_LINK || j->other == CONTRACTS_NONE)
-            continue;
-        j->link = worst_between(n, p, j->other);
-        if (all->cause == CONTRACTS_LINK && j->link != CONTRACTS_NONE &&
-            (all->link == CONTRACTS_NONE || is_worse(n, j->link, all->link)))
-            all->link = j->link;
+        if (j->cause == CONTRACTS_LINK && j->other != CONTRACTS_NONE)
+            j->link = worst_between(n, p, j->other);
     }
+    for (uint32_t row = k->process_count; row < k->rows; row++)
+        link_of_mean(k, row);
 }
 
 void contracts_link_text(char out[CONTRACTS_LINK_BYTES],

@@ -277,9 +277,10 @@ static void verdict(contracts_checker *k, uint32_t process)
 
 /* The cause of most processes: those that wait are of the cause of the one that
  * they wait for. */
-static void verdict_of_all(contracts_checker *k)
+static void verdict_of_mean(contracts_checker *k, uint32_t row)
 {
-    contracts_judgement *all = &k->judgements[k->process_count];
+    contracts_judgement *all = &k->judgements[row];
+    const checked *of = &k->processes[row];
     size_t votes[CONTRACTS_CAUSES] = {0};
 
     all->cause = CONTRACTS_NO_CAUSE;
@@ -290,8 +291,8 @@ static void verdict_of_all(contracts_checker *k)
     }
     if (!all->levels[CONTRACTS_PERFORMANCE].is_violated)
         return;
-    for (uint32_t p = 0; p < k->process_count; p++) {
-        const contracts_judgement *j = &k->judgements[p];
+    for (uint32_t i = 0; i < of->member_count; i++) {
+        const contracts_judgement *j = &k->judgements[of->members[i]];
         votes[j->cause == CONTRACTS_WAITS ? k->causes[j->other] : j->cause]++;
     }
     votes[CONTRACTS_NO_CAUSE] = votes[CONTRACTS_WAITS] = 0;
@@ -309,6 +310,7 @@ void contracts__verdicts(contracts_checker *k, const contracts_course *course,
     others_find(k, course, interval);
     for (uint32_t p = 0; p < k->process_count; p++)
         verdict(k, p);
-    verdict_of_all(k);
+    for (uint32_t row = k->process_count; row < k->rows; row++)
+        verdict_of_mean(k, row);
     contracts__network_suspect(k, course, interval);
 }

@@ -64,11 +64,23 @@ void contracts__contract_forget(contracts_contract *c)
     c->class_count = c->usual_count = 0;
 }
 
+static void groups_fini(contracts_contract *c)
+{
+    for (size_t i = 0; i < c->group_count; i++) {
+        for (size_t m = 0; m < c->groups[i].member_count; m++)
+            free(c->groups[i].members[m]);
+        free(c->groups[i].members);
+        free(c->groups[i].name);
+    }
+    free(c->groups);
+}
+
 void contracts_contract_destroy(contracts_contract *c)
 {
     if (!c)
         return;
     contracts__contract_forget(c);
+    groups_fini(c);
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(c->members[k]);
     free(c->rules_file);

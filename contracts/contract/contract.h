@@ -7,6 +7,7 @@
  *     violated 3;                # intervals, one after the other
  *     rules "strict.rules";      # left out: the usual rulebase (rules.h)
  *     cluster "cluster.dot";     # left out: nothing is known of links
+ *     group "west" of "h0", "h1"; # any number of them
  *     metric intrinsic operation_bytes = bytes / operations;
  *     metric performance operation_rate = operations / seconds;
  *     class intrinsic of "h0" (4096) deviates (12) seen 57;
@@ -18,9 +19,12 @@
  *
  * cluster   machines and links (predict/cluster/cluster.h): a process is on
  *           the machine of its name
+ * group     processes that are judged together, too, such as those of a
+ * machine: a class of its name is around the mean of them; it is no process's
  * metric    see metrics.h
  * class     a place in the space of the intrinsic or the performance metrics,
- *           in their order, around which a process, or the mean of all, stays,
+ *           in their order, around which a process, or the mean of a group, or
+ *           of all, stays,
  *           and its standard deviation for each; see classes.h. One of
  *           performance was seen together with some of the intrinsic ones of
  * its process, by their numbers from 1 (with none: between these; left out: not
@@ -56,13 +60,19 @@ typedef enum contracts_kind {
 extern const char *const contracts_kind_names[CONTRACTS_KINDS];
 
 typedef struct contracts_class {
-    char *process; /* NULL: the mean of all */
+    char *process; /* or group; NULL: the mean of all */
     contracts_kind kind;
     size_t seen; /* intervals */
     double *centroid, *deviation;
     bool has_with; /* of performance: with these intrinsic ones only */
     size_t *with, with_count;
 } contracts_class;
+
+typedef struct contracts_group {
+    char *name;
+    char **members; /* processes */
+    size_t member_count;
+} contracts_group;
 
 typedef struct contracts_projection {
     char *process;
@@ -108,6 +118,8 @@ typedef struct contracts_contract {
     contracts_metrics *metrics;
     size_t sizes[CONTRACTS_KINDS];    /* how many metrics are of a kind */
     size_t *members[CONTRACTS_KINDS]; /* which */
+    contracts_group *groups;
+    size_t group_count;
     contracts_class *classes;
     size_t class_count;
     contracts_projection *projections;
@@ -128,13 +140,45 @@ int contracts_contract_read(contracts_contract **out, const char *file);
  * NULL: a usual choice of them. */
 int contracts_contract_metrics(contracts_contract **out, const char *file);
 
-/* Classes, and what is usual, of a run, in place of those of `c`. `names` of
- * processes are by number. Errors: PASTSET_EINVAL (there are no intervals to
- * learn from), PASTSET_ENOMEM. */
+/* Adds a process to the group of this name, which it makes if there is none.
+ * Errors: PASTSET_EINVAL (it is in that already; a name cannot be written into
+ * a contract), PASTSET_ENOMEM. */
+int contracts_contract_group(contracts_contract *c, const char *name,
+                             const char *process);
+
+/* No group has the name of one of these processes. Errors: PASTSET_EINVAL. */
+int contracts_groups_check(const contracts_contract *c,
+                           const char *const *names, uint32_t processes);
+/* The signature of a course by the metrics of a contract: of processes, of all,
+ * and of its groups, in their order. Errors: PASTSET_EINVAL (a group has the
+ * name of a process), PASTSET_ENOMEM. */
+int contracts_contract_signature(contracts_signature **out,
+                                 const contracts_contract *c,
+                                 const contracts_course *course,
+                                 const char *const *names);
+/* What is in such a row: the name of a process, "all", or a group's. */
+const char *contracts_row_name(const contracts_contract *c,
+                               const char *const *names, uint32_t processes,
+                               uint32_t row);
+/* The members of a group that are among these, by number, for the caller to
+ * free; `*count` gets how many. NULL: no memory, which is an error by then. */
+uint32_t *contracts_group_members(const contracts_group *group,
+                                  const char *const *names, uint32_t processes,
+                                  uint32_t *count);
+
+/* A run to learn from, and its contracts_contract_signature; `names` of its
+ * processes are by number. */
+typedef struct contracts_example {
+    const contracts_course *course;
+    const contracts_signature *signature;
+    const char *const *names;
+} contracts_example;
+
+/* Classes, and what is usual, of `count` runs together, in place of those of
+ * `c`: processes of one name are the same one. Errors: PASTSET_EINVAL (there
+ * are no intervals to learn from), PASTSET_ENOMEM. */
 int contracts_contract_learn(contracts_contract *c,
-                             const contracts_course *course,
-                             const contracts_signature *signature,
-                             const char *const *names);
+                             const contracts_example *runs, size_t count);
 
 /* As a text that can be read again. Errors: PASTSET_EIO. */
 int contracts_contract_print(const contracts_contract *c, FILE *out);

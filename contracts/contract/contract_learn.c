@@ -1,4 +1,5 @@
-/* contract_learn.c - what is expected, from a run that was as it should be. */
+/* contract_learn.c - what is expected, from runs that were as they should be.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,10 +11,30 @@
 
 typedef struct learning {
     contracts_contract *c;
-    const contracts_course *course;
-    const contracts_signature *signature;
-    const char *const *names;
+    const contracts__examples *all;
+    uint32_t process; /* that is learnt from, by name; behind them: all, and
+                         groups */
 } learning;
+
+static bool is_process(const learning *l)
+{
+    return l->process < l->all->name_count;
+}
+
+/* NULL: all. */
+static const char *name_of(const learning *l)
+{
+    return l->process == l->all->name_count
+               ? NULL
+               : contracts_row_name(l->c, l->all->names, l->all->name_count,
+                                    l->process);
+}
+
+/* Which process that is in the run of this place; or CONTRACTS__ABSENT. */
+static uint32_t number_at(const learning *l, const contracts__place *at)
+{
+    return contracts__examples_number(l->all, at->run, l->process);
+}
 
 static void *more(void **items, size_t *count, size_t bytes)
 {
@@ -34,9 +55,10 @@ static double *copy(const double *numbers, size_t count)
 
 /* --- classes --- */
 
-static int class_add(const learning *l, const char *name, contracts_kind kind,
+static int class_add(const learning *l, contracts_kind kind,
                      const contracts_classes *found, size_t i)
 {
+    const char *name = name_of(l);
     contracts_class *new =
         more((void **)&l->c->classes, &l->c->class_count, sizeof(*new));
     size_t count = found->metrics;
@@ -55,57 +77,59 @@ static int class_add(const learning *l, const char *name, contracts_kind kind,
 
 #define NO_CLASS SIZE_MAX /* or nothing is known */
 
-/* By interval: in which class of a kind it is. */
-typedef struct by_interval {
+/* By place: in which class of a kind it is. */
+typedef struct by_place {
     size_t *of[CONTRACTS_KINDS];
     size_t first[CONTRACTS_KINDS], count[CONTRACTS_KINDS]; /* in the contract */
-} by_interval;
+} by_place;
 
 /* The points of the intervals of which all is known; what `in` tells is which
  * these are. Gives how many. */
-static size_t points_take(const learning *l, uint32_t process,
-                          contracts_kind kind, double *points, size_t *in)
+static size_t points_take(const learning *l, contracts_kind kind,
+                          double *points, size_t *in)
 {
     size_t size = l->c->sizes[kind], count = 0;
 
-    for (size_t i = 0; i < l->signature->intervals; i++)
-        if (contracts_values_of(
-                &points[count * size], l->c, kind,
-                contracts_signature_at(l->signature, process, i)))
+    for (size_t i = 0; i < l->all->place_count; i++) {
+        const contracts__place *at = &l->all->places[i];
+        uint32_t number = number_at(l, at);
+        if (number != CONTRACTS__ABSENT &&
+            contracts_values_of(&points[count * size], l->c, kind,
+                                contracts_signature_at(at->example->signature,
+                                                       number, at->interval)))
             in[count++] = i;
+    }
     return count;
 }
 
-/* From the class of each point to that of each interval. */
-static void intervals_find(size_t *of, const size_t *points, const size_t *in,
-                           size_t count, size_t intervals)
+/* From the class of each point to that of each place. */
+static void places_find(size_t *of, const size_t *points, const size_t *in,
+                        size_t count, size_t places)
 {
-    for (size_t i = 0; i < intervals; i++)
+    for (size_t i = 0; i < places; i++)
         of[i] = NO_CLASS;
     for (size_t i = 0; i < count; i++)
         of[in[i]] = points[i];
 }
 
-/* Of a process, or of all. */
-static int classes_learn(const learning *l, uint32_t process, const char *name,
-                         contracts_kind kind, by_interval *by)
+static int classes_learn(const learning *l, contracts_kind kind, by_place *by)
 {
-    size_t size = l->c->sizes[kind], intervals = l->signature->intervals, count;
-    double *points = malloc((intervals * size + 1) * sizeof(*points));
-    size_t *of = calloc(2 * intervals + 1, sizeof(*of)), *in = of + intervals;
+    size_t size = l->c->sizes[kind], places = l->all->place_count, count;
+    double *points = malloc((places * size + 1) * sizeof(*points));
+    size_t *of = calloc(2 * places + 1, sizeof(*of)), *in = of + places;
     contracts_class_options options = {.tolerance = l->c->tolerance};
     contracts_classes found = {0};
     int err = points && of ? 0 : pastset_no_memory("for a contract");
 
-    count = err ? 0 : points_take(l, process, kind, points, in);
+    count = err ? 0 : points_take(l, kind, points, in);
     if (count)
         err = contracts_classes_find(&found, of, points, count, size, &options);
     by->first[kind] = l->c->class_count;
     for (size_t i = 0; i < found.count && !err; i++)
-        err = class_add(l, name, kind, &found, i);
+        err = class_add(l, kind, &found, i);
     by->count[kind] = l->c->class_count - by->first[kind];
     if (!err)
-        intervals_find(by->of[kind], of, in, count, intervals);
+        places_find(by->of[kind], of, in, count, places);
     contracts_classes_fini(&found);
     free(of);
     free(points);
@@ -113,19 +137,24 @@ static int classes_learn(const learning *l, uint32_t process, const char *name,
 }
 
 /* An interval in which nothing ends is of what ends next, as in a check. */
-static void ahead_find(const learning *l, uint32_t process, size_t *of)
+static void ahead_find(const learning *l, size_t *of)
 {
-    for (size_t i = 0; i < l->signature->intervals; i++) {
-        size_t next = contracts_course_ends_next(l->course, process, i);
+    for (size_t i = 0; i < l->all->place_count; i++) {
+        const contracts__place *at = &l->all->places[i];
+        uint32_t number = number_at(l, at);
+        size_t next = number == CONTRACTS__ABSENT
+                          ? CONTRACTS_NEVER
+                          : contracts_course_ends_next(at->example->course,
+                                                       number, at->interval);
         if (next != CONTRACTS_NEVER)
-            of[i] = of[next];
+            of[i] = of[i + next - at->interval];
     }
 }
 
 #define OFTEN 3 /* intervals: once may be by chance */
 
 /* With which intrinsic classes this one of performance was seen. */
-static int with_learn(const learning *l, const by_interval *by, size_t number)
+static int with_learn(const learning *l, const by_place *by, size_t number)
 {
     contracts_class *class =
         &l->c->classes[by->first[CONTRACTS_PERFORMANCE] + number];
@@ -133,7 +162,7 @@ static int with_learn(const learning *l, const by_interval *by, size_t number)
     class->has_with = true;
     for (size_t k = 0; k < by->count[CONTRACTS_INTRINSIC]; k++) {
         size_t seen = 0, *more;
-        for (size_t i = 0; i < l->signature->intervals; i++)
+        for (size_t i = 0; i < l->all->place_count; i++)
             seen += by->of[CONTRACTS_PERFORMANCE][i] == number &&
                     by->of[CONTRACTS_INTRINSIC][i] == k;
         if (seen < OFTEN)
@@ -148,19 +177,17 @@ static int with_learn(const learning *l, const by_interval *by, size_t number)
     return 0;
 }
 
-/* Of a process, or of all. */
-static int kinds_learn(const learning *l, uint32_t process, const char *name)
+static int kinds_learn(const learning *l)
 {
-    size_t intervals = l->signature->intervals;
-    size_t *of = calloc(CONTRACTS_KINDS * intervals + 1, sizeof(*of));
-    by_interval by = {.of = {of, of + intervals}};
+    size_t *of = calloc(CONTRACTS_KINDS * l->all->place_count + 1, sizeof(*of));
+    by_place by = {.of = {of, of + l->all->place_count}};
     int err = of ? 0 : pastset_no_memory("for a contract");
 
     for (int k = 0; k < CONTRACTS_KINDS && !err; k++)
         if (l->c->sizes[k])
-            err = classes_learn(l, process, name, (contracts_kind)k, &by);
-    if (name && by.count[CONTRACTS_INTRINSIC] && !err)
-        ahead_find(l, process, by.of[CONTRACTS_INTRINSIC]);
+            err = classes_learn(l, (contracts_kind)k, &by);
+    if (is_process(l) && by.count[CONTRACTS_INTRINSIC] && !err)
+        ahead_find(l, by.of[CONTRACTS_INTRINSIC]);
     for (size_t i = 0; i < by.count[CONTRACTS_PERFORMANCE] && !err &&
                        by.count[CONTRACTS_INTRINSIC];
          i++)
@@ -171,16 +198,21 @@ static int kinds_learn(const learning *l, uint32_t process, const char *name)
 
 /* --- what is usual --- */
 
-/* Of these intervals: others of them are left out. */
-static bool is_usable(const learning *l, uint32_t process, size_t interval,
-                      double parts[CONTRACTS_PARTS])
+/* What an operation took there; false: the interval is left out. */
+static bool parts_at(const learning *l, const contracts__place *at,
+                     double *operations, double parts[CONTRACTS_PARTS])
 {
-    const double *q = contracts_course_at(l->course, process, interval);
+    uint32_t number = number_at(l, at);
+    const double *q;
 
-    return contracts_parts_of(parts, q) && q[CONTRACTS_OPERATIONS] > 0;
+    if (number == CONTRACTS__ABSENT)
+        return false;
+    q = contracts_course_at(at->example->course, number, at->interval);
+    *operations = q[CONTRACTS_OPERATIONS];
+    return contracts_parts_of(parts, q) && *operations > 0;
 }
 
-/* Seconds, by process. */
+/* Seconds, by other process. */
 typedef struct with_others {
     double *waiting, *transfer;
 } with_others;
@@ -198,94 +230,111 @@ static int peer_add(const learning *l, contracts_usual *usual, uint32_t other,
     if (waiting + transfer <= LITTLE * operation)
         return 0;
     peer = more((void **)&usual->peers, &usual->peer_count, sizeof(*peer));
-    if (!peer || !(peer->name = strdup(l->names[other])))
+    if (!peer || !(peer->name = strdup(l->all->names[other])))
         return pastset_no_memory("for a contract");
     peer->waiting = waiting;
     peer->transfer = transfer;
     return 0;
 }
 
-static int peers_learn(const learning *l, uint32_t process, double operations,
+static void others_sum(const learning *l, const contracts__place *at,
+                       with_others *sum)
+{
+    const uint32_t *called = &l->all->called[l->all->first[at->run]];
+    size_t count;
+    const contracts_between *with = contracts_course_betweens(
+        at->example->course, number_at(l, at), at->interval, &count);
+
+    for (size_t k = 0; k < count; k++) {
+        sum->waiting[called[with[k].other]] += with[k].waiting;
+        sum->transfer[called[with[k].other]] += with[k].transfer;
+    }
+}
+
+static int peers_learn(const learning *l, double operations,
                        contracts_usual *usual, with_others *sum)
 {
     int err = 0;
 
-    for (size_t i = 0; i < l->course->intervals; i++) {
-        double parts[CONTRACTS_PARTS];
-        size_t count;
-        const contracts_between *with =
-            contracts_course_betweens(l->course, process, i, &count);
-        if (!is_usable(l, process, i, parts))
-            continue;
-        for (size_t k = 0; k < count; k++) {
-            sum->waiting[with[k].other] += with[k].waiting;
-            sum->transfer[with[k].other] += with[k].transfer;
-        }
+    for (size_t i = 0; i < l->all->place_count; i++) {
+        double parts[CONTRACTS_PARTS], here;
+        if (parts_at(l, &l->all->places[i], &here, parts))
+            others_sum(l, &l->all->places[i], sum);
     }
-    for (uint32_t p = 0; p < l->course->processes && !err; p++)
+    for (uint32_t p = 0; p < l->all->name_count && !err; p++)
         err = peer_add(l, usual, p, sum->waiting[p] / operations,
                        sum->transfer[p] / operations);
     return err;
 }
 
-static int usual_add(const learning *l, uint32_t process,
-                     const double sum[CONTRACTS_PARTS], double operations)
+static int usual_add(const learning *l, const double sum[CONTRACTS_PARTS],
+                     double operations)
 {
     contracts_usual *usual =
         more((void **)&l->c->usual, &l->c->usual_count, sizeof(*usual));
     with_others others = {
-        calloc((size_t)l->course->processes + 1, sizeof(double)),
-        calloc((size_t)l->course->processes + 1, sizeof(double))};
+        calloc((size_t)l->all->name_count + 1, sizeof(double)),
+        calloc((size_t)l->all->name_count + 1, sizeof(double))};
     int err = 0;
 
-    if (!usual || !(usual->process = strdup(l->names[process])) ||
-        !others.waiting || !others.transfer)
+    if (!usual || !(usual->process = strdup(name_of(l))) || !others.waiting ||
+        !others.transfer)
         err = pastset_no_memory("for a contract");
     for (int k = 0; k < CONTRACTS_PARTS && !err; k++)
         usual->parts[k] = sum[k] / operations;
     if (!err)
-        err = peers_learn(l, process, operations, usual, &others);
+        err = peers_learn(l, operations, usual, &others);
     free(others.waiting);
     free(others.transfer);
     return err;
 }
 
-static int usual_learn(const learning *l, uint32_t process)
+static int usual_learn(const learning *l)
 {
-    double sum[CONTRACTS_PARTS] = {0}, operations = 0;
+    double sum[CONTRACTS_PARTS] = {0}, all = 0;
 
-    for (size_t i = 0; i < l->course->intervals; i++) {
-        const double *q = contracts_course_at(l->course, process, i);
-        double parts[CONTRACTS_PARTS];
-        if (!is_usable(l, process, i, parts))
+    for (size_t i = 0; i < l->all->place_count; i++) {
+        double parts[CONTRACTS_PARTS], operations;
+        if (!parts_at(l, &l->all->places[i], &operations, parts))
             continue;
-        operations += q[CONTRACTS_OPERATIONS];
+        all += operations;
         for (int k = 0; k < CONTRACTS_PARTS; k++)
-            sum[k] += parts[k] * q[CONTRACTS_OPERATIONS];
+            sum[k] += parts[k] * operations;
     }
-    return operations > 0 ? usual_add(l, process, sum, operations) : 0;
+    return all > 0 ? usual_add(l, sum, all) : 0;
 }
 
-int contracts_contract_learn(contracts_contract *c,
-                             const contracts_course *course,
-                             const contracts_signature *signature,
-                             const char *const *names)
-{
-    learning l = {c, course, signature, names};
-    int err = 0;
+/* --- all of it --- */
 
-    contracts__contract_forget(c);
-    for (uint32_t p = 0; p <= course->processes && !err; p++) {
-        const char *name = p < course->processes ? names[p] : NULL;
-        if (name && strpbrk(name, "\"\n"))
+static int names_check(const learning *l)
+{
+    for (uint32_t p = 0; p < l->all->name_count; p++)
+        if (strpbrk(l->all->names[p], "\"\n"))
             return pastset_fail(PASTSET_EINVAL,
                                 "the name of the process %s cannot be written "
                                 "into a contract",
-                                name);
-        err = kinds_learn(&l, p, name);
-        if (!err && name)
-            err = usual_learn(&l, p);
+                                l->all->names[p]);
+    return 0;
+}
+
+int contracts_contract_learn(contracts_contract *c,
+                             const contracts_example *runs, size_t count)
+{
+    contracts__examples all;
+    learning l = {c, &all, 0};
+    int err = contracts__examples_create(&all, runs, count);
+
+    contracts__contract_forget(c);
+    if (!err)
+        err = names_check(&l);
+    if (!err)
+        err = contracts_groups_check(c, all.names, all.name_count);
+    for (; l.process <= all.name_count + c->group_count && !err; l.process++) {
+        err = kinds_learn(&l);
+        if (!err && is_process(&l))
+            err = usual_learn(&l);
     }
+    contracts__examples_fini(&all);
     if (!err && c->class_count == 0)
         err = pastset_fail(PASTSET_EINVAL,
                            "in no three intervals of %g s a process was alike "

@@ -2,6 +2,7 @@
  *
  *     contract   = { ( "interval" | "tolerance" | "violated" ) NUMBER ";"
  *                  | "rules" STRING ";" | "metric" metric (metrics.c)
+ *                  | "group" STRING "of" STRING { "," STRING } ";"
  *                  | "class" KIND "of" ( STRING | "all" ) numbers
  *                    "deviates" numbers "seen" NUMBER
  *                    [ "with" ( "none" | NUMBER { "," NUMBER } ) ] ";"
@@ -160,6 +161,29 @@ static void metric_parse(parser *p)
         p->t.err = contracts__contract_members(p->c);
 }
 
+static void group_parse(parser *p)
+{
+    char *name = contracts__need_string(&p->t, "a group in quotation marks");
+
+    if (!contracts__take_word(&p->t, "of"))
+        contracts__expected(&p->t, "of");
+    do {
+        contracts__tokens at = p->t;
+        char *process =
+            contracts__need_string(&p->t, "a process in quotation marks");
+        int err =
+            p->t.err ? p->t.err : contracts_contract_group(p->c, name, process);
+        if (err == PASTSET_EINVAL) {
+            contracts__wrong(&at, "%s", pastset_error());
+            p->t.err = at.err;
+        } else if (err)
+            p->t.err = err;
+        free(process);
+    } while (contracts__take_mark(&p->t, ","));
+    contracts__need_mark(&p->t, ";");
+    free(name);
+}
+
 static void project_parse(parser *p)
 {
     contracts_projection *one = contracts__more(
@@ -314,6 +338,8 @@ static void statement_parse(parser *p)
 
     if (contracts__take_word(&p->t, "metric"))
         metric_parse(p);
+    else if (contracts__take_word(&p->t, "group"))
+        group_parse(p);
     else if (contracts__take_word(&p->t, "class"))
         class_parse(p);
     else if (contracts__take_word(&p->t, "project"))
@@ -337,7 +363,8 @@ static void statement_parse(parser *p)
         else
             contracts__expected(&p->t,
                                 "interval, tolerance, violated, rules, "
-                                "cluster, metric, class, project or usual");
+                                "cluster, metric, group, class, project or "
+                                "usual");
         contracts__need_mark(&p->t, ";");
     }
 }

@@ -48,6 +48,14 @@ static void settings_print(const contracts_contract *c, FILE *out)
                 contracts_metric_text(c->metrics, i));
 }
 
+static void group_print(const contracts_group *group, FILE *out)
+{
+    fprintf(out, "group \"%s\" of", group->name);
+    for (size_t i = 0; i < group->member_count; i++)
+        fprintf(out, "%s \"%s\"", i ? "," : "", group->members[i]);
+    fputs(";\n", out);
+}
+
 static void usual_print(const contracts_usual *usual, FILE *out)
 {
     fprintf(out, "usual \"%s\"", usual->process);
@@ -64,6 +72,8 @@ static void usual_print(const contracts_usual *usual, FILE *out)
 int contracts_contract_print(const contracts_contract *c, FILE *out)
 {
     settings_print(c, out);
+    for (size_t i = 0; i < c->group_count; i++)
+        group_print(&c->groups[i], out);
     for (size_t i = 0; i < c->class_count; i++)
         class_print(c, &c->classes[i], out);
     for (size_t i = 0; i < c->projection_count; i++)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "pastset/status.h"
 
@@ -29,28 +30,50 @@ static bool has_values(const contracts_signature *s, uint32_t process,
     return false;
 }
 
-static void mean_add(contracts_signature *s, uint32_t process, size_t metric)
+static void mean_add(contracts_signature *s, uint32_t row, uint32_t process,
+                     size_t metric)
 {
     for (size_t i = 0; i < s->intervals; i++)
-        contracts_signature_at(s, s->processes, i)[metric] +=
+        contracts_signature_at(s, row, i)[metric] +=
             contracts_signature_at(s, process, i)[metric];
 }
 
-/* Where one that has values is not known the mean is not. */
-static void mean_make(contracts_signature *s, size_t metric)
+/* Of these, or of all (NULL). Where one that has values is not known the mean
+ * is not. */
+static void mean_make(contracts_signature *s, uint32_t row,
+                      const uint32_t *members, uint32_t member_count,
+                      size_t metric)
 {
     size_t count = 0;
 
-    for (uint32_t p = 0; p < s->processes; p++) {
-        if (!has_values(s, p, metric))
+    for (uint32_t i = 0; i < member_count; i++) {
+        uint32_t process = members ? members[i] : i;
+        if (!has_values(s, process, metric))
             continue;
-        mean_add(s, p, metric);
+        mean_add(s, row, process, metric);
         count++;
     }
     for (size_t i = 0; i < s->intervals; i++) {
-        double *mean = &contracts_signature_at(s, s->processes, i)[metric];
+        double *mean = &contracts_signature_at(s, row, i)[metric];
         *mean = count ? *mean / (double)count : (double)NAN;
     }
+}
+
+int contracts_signature_add_mean(contracts_signature *s,
+                                 const uint32_t *members, uint32_t count)
+{
+    size_t row = s->intervals * s->metric_count;
+    double *grown =
+        realloc(s->values, (((size_t)s->rows + 1) * row + 1) * sizeof(*grown));
+
+    if (!grown)
+        return pastset_no_memory("for a signature");
+    s->values = grown;
+    memset(&grown[s->rows * row], 0, row * sizeof(*grown));
+    s->rows++;
+    for (size_t m = 0; m < s->metric_count; m++)
+        mean_make(s, s->rows - 1, members, count, m);
+    return 0;
 }
 
 int contracts_signature_make(contracts_signature **out,
@@ -68,16 +91,16 @@ int contracts_signature_make(contracts_signature **out,
     s->from_ns = course->from_ns;
     s->interval_ns = course->interval_ns;
     s->intervals = course->intervals;
-    s->processes = course->processes;
+    s->processes = s->rows = course->processes;
     s->values =
-        calloc(((size_t)s->processes + 1) * s->intervals * s->metric_count + 1,
+        calloc((size_t)s->processes * s->intervals * s->metric_count + 1,
                sizeof(*s->values));
     if (!s->values)
         err = pastset_no_memory("for a signature");
     for (uint32_t p = 0; p < s->processes && !err; p++)
         err = process_make(s, p, course);
-    for (size_t m = 0; m < s->metric_count && !err; m++)
-        mean_make(s, m);
+    if (!err)
+        err = contracts_signature_add_mean(s, NULL, s->processes);
     if (err)
         contracts_signature_destroy(s);
     else

@@ -18,6 +18,7 @@ typedef struct contracts_signature {
     uint32_t processes; /* behind them is one more: all, the mean of each
                            metric over those that ever have it; NAN where it is
                            not known of one of these */
+    uint32_t rows;      /* of values: these, and means that were added */
     double *values;     /* process by process, interval by interval: a value for
                            each metric; NAN: not known */
 } contracts_signature;
@@ -26,10 +27,16 @@ typedef struct contracts_signature {
 int contracts_signature_make(contracts_signature **out,
                              const contracts_metrics *metrics,
                              const contracts_course *course);
+/* One more row behind the others: the mean of these processes, as that of all.
+ * Errors: PASTSET_ENOMEM. */
+int contracts_signature_add_mean(contracts_signature *signature,
+                                 const uint32_t *members, uint32_t count);
 /* NULL is allowed. */
 void contracts_signature_destroy(contracts_signature *signature);
 
-/* Of process number `processes` those of all. */
+/* Of process number `processes` those of all, and behind that of what was
+ * added.
+ */
 static inline double *
 contracts_signature_at(const contracts_signature *signature, uint32_t process,
                        size_t interval)

@@ -21,7 +21,9 @@ typedef struct own_tunable {
     paths_thread *self;
     pastset_element *element;
     eventspace_tunable_bounds bounds;
-    uint32_t marks; /* that it has left */
+    uint32_t marks;                                /* that it has left */
+    void (*changed)(double value, void *argument); /* NULL: nobody is called */
+    void *argument;
     char name[];
 } own_tunable;
 
@@ -161,6 +163,16 @@ int eventspace_tunable_set(eventspace_tunable *tunable, double value)
     return pastset_element_tell(t->element, eventspace_tunable_bits(value));
 }
 
+void eventspace_tunable_call(eventspace_tunable *tunable,
+                             void (*changed)(double value, void *argument),
+                             void *argument)
+{
+    own_tunable *t = (own_tunable *)tunable;
+
+    t->changed = changed;
+    t->argument = argument;
+}
+
 /* The names of a process are for all that it names: of a number that changes
  * again and again, later marks do not say what it is. */
 static void mark(own_tunable *t, double value)
@@ -187,6 +199,8 @@ void eventspace__tunable_look(eventspace_tunable *tunable)
         return;
     tunable->value = value;
     mark(t, value);
+    if (t->changed)
+        t->changed(value, t->argument);
 }
 
 /* --- life --- */

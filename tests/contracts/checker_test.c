@@ -332,7 +332,9 @@ static void expect_learnt(const checked_course *k, const char *wanted)
         contracts_signature_make(&signature, k->contract->metrics, k->course),
         0);
     check_status(
-        contracts_contract_learn(k->contract, k->course, signature, names), 0);
+        contracts_contract_learn(
+            k->contract, &(contracts_example){k->course, signature, names}, 1),
+        0);
     text = text_of(k->contract);
     cr_assert(strstr(text, wanted), "%s", text);
     free(text);
@@ -353,6 +355,54 @@ Test(contract, learns_with_what_a_rate_was_seen, .timeout = 60)
     for (size_t i = 8; i < INTERVALS; i++)
         interval_set(k.course, 0, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
     expect_learnt(&k, wanted);
+    end(&k);
+}
+
+/* What no run has enough of is promised by several, of which one has another
+ * process before its first one; whom it waits for is told by name. */
+Test(contract, learns_of_several_runs_together, .timeout = 60)
+{
+    static const char *const shifted[PROCESSES] = {"p9", "p0", "p1"};
+    static const char *const wanted[] = {
+        "class intrinsic of \"p0\" (100) deviates (0) seen 20;\n"
+        "class intrinsic of \"p0\" (0) deviates (0) seen 4;\n"
+        "class performance of \"p0\" (1000) deviates (0) seen 20 with 1;\n"
+        "class performance of \"p0\" (400) deviates (0) seen 4 with 2;\n",
+        "class intrinsic of \"p9\" (100) ",
+        "class performance of all (633.333333) deviates (0) seen 4 with 2;\n",
+        /* 10.8 s, of 20 intervals with 500 operations and 4 with 200 */
+        "usual \"p0\" with \"p1\" waiting 0.001 transfer 0;\n"};
+    checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
+    contracts_course *other = course_made();
+    contracts_example runs[2] = {{k.course, NULL, names},
+                                 {other, NULL, shifted}};
+    contracts_signature *signatures[2];
+    char *text;
+
+    other->betweens = malloc(sizeof(*other->betweens));
+    cr_assert_not_null(other->betweens);
+    other->betweens[other->between_count++] =
+        (contracts_between){3, 1, 2, 10.8, 0};
+    all_well(k.course);
+    all_well(other);
+    for (size_t i = 10; i < INTERVALS; i++) {
+        interval_set(k.course, 0, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
+        interval_set(other, 1, i, 200, 0, 5e-4, 0, 2e-4, 3e-4);
+    }
+    for (size_t i = 0; i < 2; i++) {
+        check_status(contracts_signature_make(
+                         &signatures[i], k.contract->metrics, runs[i].course),
+                     0);
+        runs[i].signature = signatures[i];
+    }
+    check_status(contracts_contract_learn(k.contract, runs, 2), 0);
+    text = text_of(k.contract);
+    for (size_t i = 0; i < sizeof(wanted) / sizeof(*wanted); i++)
+        cr_assert(strstr(text, wanted[i]), "%s%s", wanted[i], text);
+    free(text);
+    contracts_signature_destroy(signatures[0]);
+    contracts_signature_destroy(signatures[1]);
+    contracts_course_destroy(other);
     end(&k);
 }
 

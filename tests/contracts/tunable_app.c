@@ -6,7 +6,10 @@
  * least 4. Thread 0 then sets "left over" of its process to 3. At the end each
  * prints
  *
- *     THREAD PACE LEFT
+ *     THREAD PACE LEFT CALLED
+ *
+ * where CALLED is what a function got that is called when "pace" changes, and
+ * how often that was: "4.25 in 1".
  *
  * It also does what it must not, and fails if that is no error. */
 #include <math.h>
@@ -86,10 +89,26 @@ static int go(paths_path *total, eventspace_tunable *pace)
     return err;
 }
 
+typedef struct calls {
+    eventspace_tunable *tunable;
+    double value, sum;
+    unsigned count;
+} calls;
+
+static void is_changed(double value, void *argument)
+{
+    calls *c = argument;
+
+    c->count++;
+    c->value = value;
+    c->sum += eventspace_tunable_get(c->tunable); /* is there already */
+}
+
 static int worker(paths_thread *self, void *argument)
 {
     uint32_t number = paths_thread_number(self);
     eventspace_tunable *pace, *left;
+    calls called = {0};
     uint64_t none = 0;
     paths_path *total;
     int err = paths_open(&total, self, "total");
@@ -102,15 +121,21 @@ static int worker(paths_thread *self, void *argument)
                                       -(double)INFINITY, (double)INFINITY);
     if (!err)
         err = misuse(self, pace);
-    if (!err)
+    if (!err) {
+        called.tunable = pace;
+        eventspace_tunable_call(pace, is_changed, &called);
+        eventspace_tunable_call(left, is_changed, &called);
+        eventspace_tunable_call(left, NULL, NULL);
         err = go(total, pace);
+    }
     if (!err && number == 0)
         err = eventspace_tunable_set(left, 3);
     if (!err) /* all see it */
         err = paths_exchange(total, &none, sizeof(none), &none, sizeof(none));
     if (!err) {
-        printf("%u %g %g\n", number, eventspace_tunable_get(pace),
-               eventspace_tunable_get(left));
+        printf("%u %g %g %g in %u\n", number, eventspace_tunable_get(pace),
+               eventspace_tunable_get(left),
+               called.sum == called.value ? called.value : -1, called.count);
         fflush(stdout);
     }
     return err;

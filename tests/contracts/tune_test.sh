@@ -72,9 +72,9 @@ eventspace tune RUN pace=0.425e1 > said
 wait "$program" || fail 'the program has failed'
 program=
 sed 's/^h[01]| //' printed | sort | diff - /dev/fd/3 3<<'EOF' || fail 'what the program has seen'
-0 4.25 3
-1 4.25 -2.5
-2 4.25 3
+0 4.25 3 4.25 in 1
+1 4.25 -2.5 4.25 in 1
+2 4.25 3 4.25 in 1
 EOF
 eventspace view RUN regions --detail --format=csv > marks
 for mark in 'pace = 4.25' 'left over = 3' 'left over = -2.5'; do

@@ -97,13 +97,14 @@ static json_t *processes_json(const viewer_signature_page *page)
     const contracts_signature *s = page->signature;
     json_t *list = json_array();
 
-    for (uint32_t p = 0; p <= s->processes; p++) {
-        const char *name = p < s->processes ? page->names[p] : NULL;
-        json_array_append_new(list,
-                              json_pack("{s:o,s:o,s:o}", "name",
-                                        viewer_json_text(name ? name : "all"),
-                                        "values", values_json(s, p), "classes",
-                                        classes_json(page->contract, name)));
+    for (uint32_t p = 0; p < s->rows; p++) {
+        const char *name =
+            contracts_row_name(page->contract, page->names, s->processes, p);
+        const char *of = p == s->processes ? NULL : name;
+        json_array_append_new(
+            list, json_pack("{s:o,s:o,s:o}", "name", viewer_json_text(name),
+                            "values", values_json(s, p), "classes",
+                            classes_json(page->contract, of)));
     }
     return list;
 }

@@ -105,7 +105,7 @@ typedef struct watcher {
     uint32_t processes;              /* that the checker is of */
     int64_t next_ns;                 /* where the next interval begins */
     int64_t margin_ns;               /* before that, of a look */
-    bool *violated[CONTRACTS_KINDS]; /* by process: in the last interval */
+    bool *violated[CONTRACTS_KINDS]; /* by row: in the last interval */
     bool is_screen, has_violated, is_warned;
     eventspace_run *run;
     int64_t looked_ns; /* when */
@@ -116,9 +116,9 @@ typedef struct watcher {
     uint64_t judged;
 } watcher;
 
-static const char *name_of(const watcher *w, uint32_t process)
+static const char *name_of(const watcher *w, uint32_t row)
 {
-    return process < w->m.processes ? w->m.names[process] : "all";
+    return contracts_checker_name(w->checker, row);
 }
 
 static const char *other_of(const watcher *w, const contracts_judgement *j)
@@ -218,7 +218,8 @@ static void print_screen(const watcher *w, const contracts_judgement *all,
     printf("\033[H%s, %.3f s\033[K\n\033[K\n%-16s %-17s %-17s cause\033[K\n",
            w->a->promise.run, 1e-9 * (double)start_ns, "process", "intrinsic",
            "performance");
-    for (uint32_t p = 0; p <= w->m.processes && p + 5 < rows; p++) {
+    for (uint32_t p = 0; p < contracts_checker_rows(w->checker) && p + 5 < rows;
+         p++) {
         printf("%-16.16s ", name_of(w, p));
         for (int k = 0; k < CONTRACTS_KINDS; k++) {
             print_bar(all[p].levels[k].level);
@@ -294,7 +295,7 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
 
 static bool is_slow(const watcher *w, const contracts_judgement *all)
 {
-    for (uint32_t p = 0; p <= w->m.processes; p++)
+    for (uint32_t p = 0; p < contracts_checker_rows(w->checker); p++)
         if (all[p].levels[CONTRACTS_PERFORMANCE].is_violated)
             return true;
     return false;
@@ -318,7 +319,7 @@ static int judge(watcher *w, size_t interval, int64_t start_ns)
     const contracts_judgement *all;
     int err = contracts_checker_next(w->checker, &all, w->m.course, interval);
 
-    for (uint32_t p = 0; p <= w->m.processes && !err; p++)
+    for (uint32_t p = 0; p < contracts_checker_rows(w->checker) && !err; p++)
         err = take(w, p, &all[p], start_ns);
     if (!err && w->a->balance && !w->is_over)
         err = balance(w, interval, start_ns, is_slow(w, all));
@@ -338,14 +339,15 @@ static int checker_fit(watcher *w)
     contracts_checker_destroy(w->checker);
     w->checker = NULL;
     w->processes = w->m.processes;
-    for (int k = 0; k < CONTRACTS_KINDS; k++) {
-        free(w->violated[k]);
-        w->violated[k] = calloc((size_t)w->processes + 1, sizeof(bool));
-        if (!w->violated[k])
-            return pastset_no_memory("for a contract");
-    }
     err =
         contracts_checker_create(&w->checker, w->c, w->m.names, w->m.processes);
+    for (int k = 0; k < CONTRACTS_KINDS && !err; k++) {
+        free(w->violated[k]);
+        w->violated[k] =
+            calloc(contracts_checker_rows(w->checker), sizeof(bool));
+        if (!w->violated[k])
+            err = pastset_no_memory("for a contract");
+    }
     if (!err && !w->is_warned)
         cli_measured_warn_of_machines(&w->m, w->c);
     w->is_warned = true;

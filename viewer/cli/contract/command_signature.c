@@ -135,12 +135,13 @@ static int print_classes(const contracts_contract *c, viewer_format format)
 
 #define DETAIL_FIRST 2 /* columns before those of metrics */
 
-static void detail_rows(scopes_table *table, const contracts_signature *s,
-                        const cli_measured *m)
+static void detail_rows(scopes_table *table, const contracts_contract *c,
+                        const contracts_signature *s, const cli_measured *m)
 {
-    for (uint32_t p = 0; p <= s->processes; p++) {
+    for (uint32_t p = 0; p < s->rows; p++) {
         for (size_t i = 0; i < s->intervals; i++) {
-            scopes_table_text(table, p < s->processes ? m->names[p] : "all");
+            scopes_table_text(table,
+                              contracts_row_name(c, m->names, s->processes, p));
             scopes_table_integer(table,
                                  s->from_ns + (int64_t)i * s->interval_ns);
             for (size_t k = 0; k < s->metric_count; k++)
@@ -149,7 +150,8 @@ static void detail_rows(scopes_table *table, const contracts_signature *s,
     }
 }
 
-static int print_detail(const contracts_signature *s, const cli_measured *m,
+static int print_detail(const contracts_contract *c,
+                        const contracts_signature *s, const cli_measured *m,
                         viewer_format format)
 {
     scopes_column columns[DETAIL_FIRST + CONTRACTS_METRICS_MAX] = {
@@ -162,7 +164,7 @@ static int print_detail(const contracts_signature *s, const cli_measured *m,
         columns[DETAIL_FIRST + k] = (scopes_column){name, name, SCOPES_REAL};
     }
     table = scopes_table_create(columns, DETAIL_FIRST + s->metric_count);
-    detail_rows(table, s, m);
+    detail_rows(table, c, s, m);
     return print_table(table, format);
 }
 
@@ -174,7 +176,7 @@ static int page_check(const contracts_contract *c, const contracts_signature *s,
     contracts_checker *checker;
     int err;
 
-    if (s->intervals * ((size_t)s->processes + 1) > PAGE_MAX)
+    if (s->intervals * s->rows > PAGE_MAX)
         return pastset_fail(PASTSET_EINVAL,
                             "%zu intervals of %u processes are more than a "
                             "page can show: take longer ones by --interval",
@@ -212,11 +214,12 @@ static int tell(contracts_contract *c, eventspace_run *run,
     int err = cli_measured_begin(&m, run, a->learning.run, c);
 
     if (!err)
-        err = contracts_signature_make(&signature, c->metrics, m.course);
+        err = contracts_contract_signature(&signature, c, m.course, m.names);
     if (!err && a->detail && !a->output)
-        err = print_detail(signature, &m, a->format);
+        err = print_detail(c, signature, &m, a->format);
     if (!err && (a->output || !a->detail) && !a->contract)
-        err = contracts_contract_learn(c, m.course, signature, m.names);
+        err = contracts_contract_learn(
+            c, &(contracts_example){m.course, signature, m.names}, 1);
     if (err == PASTSET_EINVAL && signature && a->output)
         err = 0; /* without classes there is still something to see */
     if (!err && a->output)

@@ -37,20 +37,21 @@ struct cli_judging {
     contracts_checker *checker;
     episode *episodes;
     size_t episode_count;
-    size_t *open[CONTRACTS_KINDS]; /* by process: number + 1 of the episode */
-    size_t *known;                 /* by process: intervals with a level */
+    uint32_t rows;                 /* of judgements */
+    size_t *open[CONTRACTS_KINDS]; /* by row: number + 1 of the episode */
+    size_t *known;                 /* by row: intervals with a level */
     size_t violated;               /* intervals of processes */
     scopes_table *violations, *detail;
     scopes_table *levels[CONTRACTS_KINDS];
     scopes_column *level_columns;
     char (*level_keys)[16]; /* a name may be that of another column */
     double
-        *highest; /* by kind, then by process: of intervals that are one row */
+        *highest; /* by kind, then by row: of intervals that are shown as one */
 };
 
-static const char *name_of(const cli_judging *k, uint32_t process)
+static const char *name_of(const cli_judging *k, uint32_t row)
 {
-    return process < k->m.processes ? k->m.names[process] : "all";
+    return contracts_checker_name(k->checker, row);
 }
 
 static int64_t start_of(const cli_judging *k, size_t interval)
@@ -208,11 +209,11 @@ static void level_rows(cli_judging *k, const contracts_judgement *all,
                    interval + 1 == k->m.course->intervals;
 
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
-        double *highest = &k->highest[kind * ((size_t)k->m.processes + 1)];
+        double *highest = &k->highest[(size_t)kind * k->rows];
         if (is_last)
             scopes_table_integer(k->levels[kind],
                                  start_of(k, interval - interval % each));
-        for (uint32_t p = 0; p <= k->m.processes; p++) {
+        for (uint32_t p = 0; p < k->rows; p++) {
             double level = all[p].levels[kind].level;
             highest[p] = is_first ? level : fmax(highest[p], level);
             if (is_last)
@@ -306,7 +307,7 @@ static int intervals_judge(cli_judging *k)
     for (size_t i = 0; i < k->m.course->intervals && !err; i++) {
         const contracts_judgement *all;
         err = contracts_checker_next(k->checker, &all, k->m.course, i);
-        for (uint32_t p = 0; p <= k->m.processes && !err; p++) {
+        for (uint32_t p = 0; p < k->rows && !err; p++) {
             err = take(k, p, &all[p], i);
             if (k->detail)
                 detail_row(k, p, &all[p], i);
@@ -321,7 +322,7 @@ static int intervals_judge(cli_judging *k)
 
 static int levels_begin(cli_judging *k)
 {
-    size_t width = (size_t)k->m.processes + 2;
+    size_t width = (size_t)k->rows + 1;
 
     k->level_keys = calloc(width, sizeof(*k->level_keys));
     k->level_columns = calloc(width, sizeof(*k->level_columns));
@@ -330,11 +331,11 @@ static int levels_begin(cli_judging *k)
         return pastset_no_memory("for a table");
     k->level_columns[0] =
         (scopes_column){"start_ns", "from ms", SCOPES_TIME_NS};
-    for (uint32_t p = 0; p <= k->m.processes; p++) {
+    for (uint32_t p = 0; p < k->rows; p++) {
         char *key = k->level_keys[p];
         snprintf(key, sizeof(k->level_keys[p]), "p%u", p);
         k->level_columns[p + 1] = (scopes_column){
-            p < k->m.processes ? key : "all", name_of(k, p), SCOPES_SHARE};
+            p == k->m.processes ? "all" : key, name_of(k, p), SCOPES_SHARE};
     }
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
         k->levels[kind] = scopes_table_create(k->level_columns, width);
@@ -360,20 +361,21 @@ static int begin(cli_judging *k, eventspace_run *run, const char *name,
     int err = tables.again ? cli_measured_take(&k->m, run, name, k->c)
                            : cli_measured_begin(&k->m, run, name, k->c);
 
+    if (!err)
+        err = contracts_checker_create(&k->checker, k->c, k->m.names,
+                                       k->m.processes);
     if (err)
         return err;
-    k->known = calloc((size_t)k->m.processes + 1, sizeof(*k->known));
+    k->rows = contracts_checker_rows(k->checker);
+    k->known = calloc(k->rows, sizeof(*k->known));
     if (!k->known)
         return pastset_no_memory("for a contract");
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
-        k->open[kind] = calloc((size_t)k->m.processes + 1, sizeof(size_t));
+        k->open[kind] = calloc(k->rows, sizeof(size_t));
         if (!k->open[kind])
             return pastset_no_memory("for a contract");
     }
-    err = tables_begin(k, tables);
-    return err ? err
-               : contracts_checker_create(&k->checker, k->c, k->m.names,
-                                          k->m.processes);
+    return tables_begin(k, tables);
 }
 
 /* What was not judged was not kept. */
@@ -391,6 +393,13 @@ static void warn_of_unknown(const cli_judging *k)
                     k->m.names[p]);
         most = k->known[p] > most ? k->known[p] : most;
     }
+    for (uint32_t row = k->m.processes + 1; row < k->rows; row++)
+        if (!contracts_checker_knows(k->checker, row))
+            fprintf(stderr,
+                    "eventspace: the contract promises nothing of the group "
+                    "%s, or of none of its processes in this run: it is not "
+                    "judged\n",
+                    name_of(k, row));
     for (uint32_t p = 0; p < k->m.processes; p++)
         if (contracts_checker_knows(k->checker, p) && k->known[p] < most / 2)
             fprintf(stderr,
@@ -403,7 +412,7 @@ static void warn_of_unknown(const cli_judging *k)
 
 static bool is_any_known(const cli_judging *k)
 {
-    for (uint32_t p = 0; p <= k->m.processes; p++)
+    for (uint32_t p = 0; p < k->rows; p++)
         if (k->known[p])
             return true;
     return false;

@@ -18,14 +18,22 @@
 static int names_find(cli_measured *m)
 {
     const paths_map *map = m->snapshot->topology->map;
+    size_t length = 0;
+    char *to;
 
     free(m->names);
+    free(m->text);
     m->processes = map->process_count;
-    m->names = calloc((size_t)m->processes + 1, sizeof(*m->names));
-    if (!m->names)
-        return pastset_no_memory("for names");
     for (uint32_t i = 0; i < m->processes; i++)
-        m->names[i] = map->processes[i].name;
+        length += strlen(map->processes[i].name) + 1;
+    m->names = calloc((size_t)m->processes + 1, sizeof(*m->names));
+    m->text = to = malloc(length + 1);
+    if (!m->names || !m->text)
+        return pastset_no_memory("for names");
+    for (uint32_t i = 0; i < m->processes; i++) {
+        m->names[i] = to;
+        to = stpcpy(to, map->processes[i].name) + 1;
+    }
     return 0;
 }
 
@@ -100,10 +108,17 @@ int cli_measured_begin(cli_measured *m, eventspace_run *run, const char *name,
     return err;
 }
 
+void cli_measured_forget_events(cli_measured *m)
+{
+    scopes_snapshot_destroy(m->snapshot);
+    m->snapshot = NULL;
+}
+
 void cli_measured_end(cli_measured *m)
 {
     contracts_course_destroy(m->course);
     free(m->names);
+    free(m->text);
     scopes_snapshot_destroy(m->snapshot);
     scopes_scheduling_reader_destroy(m->reader);
 }

@@ -14,6 +14,7 @@ typedef struct cli_measured {
     contracts_course *course;
     scopes_scheduling_reader *reader; /* of looks */
     const char **names;               /* of processes, by number */
+    char *text;                       /* that these are in */
     uint32_t processes;
 } cli_measured;
 
@@ -25,6 +26,8 @@ int cli_measured_take(cli_measured *out, eventspace_run *run, const char *name,
 int cli_measured_begin(cli_measured *out, eventspace_run *run, const char *name,
                        const contracts_contract *contract);
 void cli_measured_end(cli_measured *m);
+/* Gives back its events: what was measured, and names, are still there. */
+void cli_measured_forget_events(cli_measured *m);
 
 /* Looks at a run that goes on, which `m` (cleared at first) has been looked at
  * before or not: at what has come since `next_ns` (INT64_MIN: all), and so much
