@@ -36,6 +36,8 @@ static double off_by(const checked *p, const contracts_contract *c,
                 c->tolerance / UNITS * fabs(*expected));
     if (class->kind == CONTRACTS_INTRINSIC && p->operations > 0)
         unit = fmax(unit, fabs(*expected) / p->operations);
+    if (class->kind == CONTRACTS_PERFORMANCE)
+        unit = fmax(unit, p->grains[metric]);
     off = fabs(*expected - value);
     return off == 0 ? 0 : off / unit; /* INFINITY where it must not differ */
 }
@@ -220,17 +222,36 @@ static void mean_find(const contracts_checker *k, checked *all)
     for (uint32_t i = 0; i < all->member_count; i++)
         all->operations += k->processes[all->members[i]].operations;
     for (size_t m = 0; m < k->metric_count; m++) {
-        double sum = 0;
-        size_t count = 0;
+        double sum = 0, grains = 0, count = 0;
         for (uint32_t i = 0; i < all->member_count; i++) {
             const checked *p = &k->processes[all->members[i]];
             if (!has_classes(p))
                 continue;
             sum += p->values[m] / p->factors[m];
+            grains += p->grains[m] / p->factors[m];
             count++;
         }
-        all->values[m] = count ? sum / (double)count : (double)NAN;
+        all->values[m] = count > 0 ? sum / count : (double)NAN;
+        all->grains[m] = count > 0 ? grains / (count * count) : 0;
     }
+}
+
+static int interval_take(contracts_checker *k, checked *p,
+                         const double *quantities, size_t width)
+{
+    const contracts_metrics *metrics = k->contract->metrics;
+    double *more = realloc(k->more, width * sizeof(*more));
+
+    if (!more)
+        return pastset_no_memory("for a contract");
+    k->more = more;
+    p->operations = quantities[CONTRACTS_OPERATIONS];
+    contracts_course_one_more(more, quantities, width);
+    contracts_metrics_instead(metrics, p->state, more, p->grains);
+    contracts_metrics_next(metrics, p->state, quantities, p->values);
+    for (size_t m = 0; m < k->metric_count; m++)
+        p->grains[m] = fabs(p->grains[m] - p->values[m]);
+    return 0;
 }
 
 int contracts_checker_next(contracts_checker *k,
@@ -239,13 +260,10 @@ int contracts_checker_next(contracts_checker *k,
 {
     int err = 0;
 
-    for (uint32_t i = 0; i < k->process_count; i++) {
-        const double *quantities = contracts_course_at(course, i, interval);
-        checked *p = &k->processes[i];
-        p->operations = quantities[CONTRACTS_OPERATIONS];
-        contracts_metrics_next(k->contract->metrics, p->state, quantities,
-                               p->values);
-    }
+    for (uint32_t i = 0; i < k->process_count && !err; i++)
+        err = interval_take(k, &k->processes[i],
+                            contracts_course_at(course, i, interval),
+                            course->width);
     for (uint32_t row = k->process_count; row < k->rows; row++)
         mean_find(k, &k->processes[row]);
     for (uint32_t row = 0; row < k->rows && !err; row++)
@@ -359,9 +377,11 @@ static int row_create(contracts_checker *k, uint32_t row,
     p->waiting = calloc(others + 1, sizeof(*p->waiting));
     p->transfer = calloc(others + 1, sizeof(*p->transfer));
     p->values = calloc(k->metric_count + 1, sizeof(*p->values));
+    p->grains = calloc(k->metric_count + 1, sizeof(*p->grains));
     p->factors = calloc(k->metric_count + 1, sizeof(*p->factors));
     p->highest = calloc(k->metric_count + 1, sizeof(*p->highest));
-    if (!p->values || !p->factors || !p->highest || !p->waiting || !p->transfer)
+    if (!p->values || !p->grains || !p->factors || !p->highest || !p->waiting ||
+        !p->transfer)
         return pastset_no_memory("for a contract");
     for (size_t m = 0; m < k->metric_count; m++)
         p->factors[m] = contracts_factor_of(c, name, m);
@@ -441,6 +461,7 @@ void contracts_checker_destroy(contracts_checker *k)
         free(one->name);
         free(one->members);
         free(one->values);
+        free(one->grains);
         free(one->factors);
         free(one->highest);
         free(one->waiting);
@@ -454,6 +475,7 @@ void contracts_checker_destroy(contracts_checker *k)
     free(k->others);
     free(k->links);
     free(k->ahead);
+    free(k->more);
     contracts__network_fini(&k->network);
     free(k);
 }

@@ -3,8 +3,8 @@
  *
  * The distance of a process from what was promised is that to the nearest of
  * its classes: of the metric that is farthest off, in units of which 3 are the
- * tolerance, or three standard deviations of the class if these are more; of an
- * intrinsic metric what one operation makes of an interval is a unit at most. A
+ * tolerance, or three standard deviations of the class if these are more, and
+ * what one operation more makes of the interval is one at most. A
  * performance metric is
  * off where it is less than promised, or than what another class promises. The
  * rulebase makes a level of the distance, from 0, kept, to 1, violated. A

@@ -11,6 +11,7 @@ typedef struct checked {
     uint32_t member_count;
     contracts_metric_state *state;
     double *values;    /* by metric */
+    double *grains;    /* by metric: what one operation more makes of it */
     double operations; /* in the interval; NAN: not known */
     double *factors;   /* by metric: of its projection */
     size_t does;       /* the intrinsic class that it is in, from 1; 0: none */
@@ -50,6 +51,7 @@ struct contracts_checker {
     uint32_t *links;  /* the same: with whom operations take longer */
     contracts__network network;
     double *ahead; /* values of a later interval, by metric */
+    double *more;  /* quantities of an interval, and room for some more */
 };
 
 /* --- verdict.c --- */

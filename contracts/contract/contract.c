@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contracts/contract/contract_internal.h"
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 const char *const contracts_kind_names[CONTRACTS_KINDS] = {"intrinsic",
@@ -117,6 +118,31 @@ bool contracts_class_is_of(const contracts_class *c, const char *process)
 {
     return c->process && process ? strcmp(c->process, process) == 0
                                  : c->process == process;
+}
+
+int contracts_contract_project(contracts_contract *c, const char *process,
+                               size_t metric, double factor)
+{
+    contracts_projection *grown;
+
+    for (size_t i = 0; i < c->projection_count; i++) {
+        contracts_projection *one = &c->projections[i];
+        if (one->metric != metric || strcmp(one->process, process) != 0)
+            continue;
+        one->factor = factor;
+        return 0;
+    }
+    grown =
+        pastset_array_grow(c->projections, c->projection_count, sizeof(*grown));
+    if (!grown)
+        return pastset_no_memory("for a contract");
+    c->projections = grown;
+    grown += c->projection_count;
+    *grown = (contracts_projection){strdup(process), metric, factor};
+    if (!grown->process)
+        return pastset_no_memory("for a contract");
+    c->projection_count++;
+    return 0;
 }
 
 double contracts_factor_of(const contracts_contract *c, const char *process,

@@ -140,6 +140,11 @@ int contracts_contract_read(contracts_contract **out, const char *file);
  * NULL: a usual choice of them. */
 int contracts_contract_metrics(contracts_contract **out, const char *file);
 
+/* From now on this process (a name that can be written into a contract) is
+ * expected to have so many times a performance metric. Errors: PASTSET_ENOMEM.
+ */
+int contracts_contract_project(contracts_contract *c, const char *process,
+                               size_t metric, double factor);
 /* Adds a process to the group of this name, which it makes if there is none.
  * Errors: PASTSET_EINVAL (it is in that already; a name cannot be written into
  * a contract), PASTSET_ENOMEM. */

@@ -83,21 +83,26 @@ typedef struct by_place {
     size_t first[CONTRACTS_KINDS], count[CONTRACTS_KINDS]; /* in the contract */
 } by_place;
 
-/* The points of the intervals of which all is known; what `in` tells is which
- * these are. Gives how many. */
+/* The points of the intervals of which all is known, with their grains; what
+ * `in` tells is which these are. Gives how many. */
 static size_t points_take(const learning *l, contracts_kind kind,
-                          double *points, size_t *in)
+                          double *points, double *grains, size_t *in)
 {
     size_t size = l->c->sizes[kind], count = 0;
 
     for (size_t i = 0; i < l->all->place_count; i++) {
         const contracts__place *at = &l->all->places[i];
+        const contracts_signature *from = at->example->signature;
         uint32_t number = number_at(l, at);
-        if (number != CONTRACTS__ABSENT &&
-            contracts_values_of(&points[count * size], l->c, kind,
-                                contracts_signature_at(at->example->signature,
-                                                       number, at->interval)))
-            in[count++] = i;
+        if (number == CONTRACTS__ABSENT ||
+            !contracts_values_of(
+                &points[count * size], l->c, kind,
+                contracts_signature_at(from, number, at->interval)) ||
+            !contracts_values_of(
+                &grains[count * size], l->c, kind,
+                contracts_signature_grains_at(from, number, at->interval)))
+            continue;
+        in[count++] = i;
     }
     return count;
 }
@@ -116,12 +121,17 @@ static int classes_learn(const learning *l, contracts_kind kind, by_place *by)
 {
     size_t size = l->c->sizes[kind], places = l->all->place_count, count;
     double *points = malloc((places * size + 1) * sizeof(*points));
+    double *grains = malloc((places * size + 1) * sizeof(*grains));
     size_t *of = calloc(2 * places + 1, sizeof(*of)), *in = of + places;
-    contracts_class_options options = {.tolerance = l->c->tolerance};
+    /* Phases of a program are told apart as far as they can be: the check alone
+     * allows for an operation more in what it does. */
+    contracts_class_options options = {
+        .tolerance = l->c->tolerance,
+        .grains = kind == CONTRACTS_PERFORMANCE ? grains : NULL};
     contracts_classes found = {0};
-    int err = points && of ? 0 : pastset_no_memory("for a contract");
+    int err = points && grains && of ? 0 : pastset_no_memory("for a contract");
 
-    count = err ? 0 : points_take(l, kind, points, in);
+    count = err ? 0 : points_take(l, kind, points, grains, in);
     if (count)
         err = contracts_classes_find(&found, of, points, count, size, &options);
     by->first[kind] = l->c->class_count;
@@ -133,6 +143,7 @@ static int classes_learn(const learning *l, contracts_kind kind, by_place *by)
     contracts_classes_fini(&found);
     free(of);
     free(points);
+    free(grains);
     return err;
 }
 

@@ -13,7 +13,7 @@
 #define NONE SIZE_MAX
 
 typedef struct search {
-    const double *points;
+    const double *points, *grains;
     size_t count, metrics, least;
     double tolerance;
     double *small;   /* by metric: what is less counts as much as this */
@@ -33,13 +33,19 @@ static const double *point_at(const search *s, size_t i)
     return &s->points[i * s->metrics];
 }
 
+static double grain_of(const search *s, size_t i, size_t m)
+{
+    return s->grains ? s->grains[i * s->metrics + m] : 0;
+}
+
 static bool are_neighbours(const search *s, size_t i, size_t k)
 {
     const double *a = point_at(s, i), *b = point_at(s, k);
 
     for (size_t m = 0; m < s->metrics; m++) {
         double size = fmax(fmax(fabs(a[m]), fabs(b[m])), s->small[m]);
-        if (fabs(a[m] - b[m]) > s->tolerance * size)
+        double grain = fmin(grain_of(s, i, m), grain_of(s, k, m));
+        if (fabs(a[m] - b[m]) > fmax(s->tolerance * size, grain))
             return false;
     }
     return true;
@@ -77,7 +83,8 @@ static size_t place_of(const search *s, double value, bool more)
  * `*until` gets their end. */
 static size_t near(const search *s, size_t i, size_t *until)
 {
-    double value = point_at(s, i)[s->sorted], reach = reach_of(s, value);
+    double value = point_at(s, i)[s->sorted];
+    double reach = fmax(reach_of(s, value), grain_of(s, i, s->sorted));
     size_t from = place_of(s, value - reach, false);
 
     *until = place_of(s, value + reach, true);
@@ -314,6 +321,7 @@ int contracts_classes_find(contracts_classes *out, size_t *classes,
     double tolerance =
         options && options->tolerance != 0 ? options->tolerance : TOLERANCE;
     search s = {.points = points,
+                .grains = options ? options->grains : NULL,
                 .count = count,
                 .metrics = metrics,
                 .tolerance = tolerance};
@@ -325,7 +333,7 @@ int contracts_classes_find(contracts_classes *out, size_t *classes,
         return pastset_fail(PASTSET_EINVAL,
                             "classes need metrics, and a tolerance above 0");
     for (size_t i = 0; i < count * metrics; i++)
-        if (!isfinite(points[i]))
+        if (!isfinite(points[i]) || (s.grains && !isfinite(s.grains[i])))
             return pastset_fail(PASTSET_EINVAL,
                                 "a point of a signature is no number");
     err = search_begin(&s);

@@ -3,7 +3,8 @@
  *
  * By density (DBSCAN): two points are neighbours if no metric of theirs differs
  * by more than the tolerance, that share of the larger one of both (or, near 0,
- * of a hundredth of its median size); a point with
+ * of a hundredth of its median size), nor by more than the grains of both: what
+ * is counted comes in whole numbers; a point with
  * enough neighbours makes these one class with itself, and so on from each of
  * them. So the number of classes follows from the tolerance. Points that are in
  * no class are noise: what happened once is not what is expected.
@@ -28,6 +29,8 @@ typedef struct contracts_class_options {
     double tolerance; /* a share; 0: 0.1 */
     size_t least;     /* neighbours, itself among them, that make a class; 0: 3
                        */
+    const double *grains; /* as points: two are alike, too, where they differ by
+                             no more than either's; NULL: 0 */
 } contracts_class_options;
 
 /* `points`: point by point, a value for each of `metrics`, which are finite.

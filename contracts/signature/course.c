@@ -331,6 +331,19 @@ int contracts_course_take(contracts_course **out,
     return err;
 }
 
+void contracts_course_one_more(double *out, const double *quantities,
+                               size_t width)
+{
+    double operations = quantities[CONTRACTS_OPERATIONS];
+    double grown = operations > 0 ? (operations + 1) / operations : 1;
+
+    memcpy(out, quantities, width * sizeof(*out));
+    out[CONTRACTS_OPERATIONS] = operations + 1;
+    out[CONTRACTS_MESSAGES] *= grown;
+    out[CONTRACTS_ROUNDS] *= grown;
+    out[CONTRACTS_BYTES] *= grown;
+}
+
 size_t contracts_course_ends_next(const contracts_course *course,
                                   uint32_t process, size_t interval)
 {

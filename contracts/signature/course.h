@@ -80,6 +80,11 @@ static inline double *contracts_course_at(const contracts_course *course,
                              course->width];
 }
 
+/* What the quantities of an interval would be with one operation more, like the
+ * mean of the others. */
+void contracts_course_one_more(double *out, const double *quantities,
+                               size_t width);
+
 #define CONTRACTS_NEVER SIZE_MAX
 
 /* The interval in which operations of a process end, from this one on;

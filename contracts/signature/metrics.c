@@ -64,6 +64,7 @@ struct contracts_metrics {
 struct contracts_metric_state {
     double *values;   /* by step: of this interval */
     double *memories; /* NAN: nothing so far */
+    double *kept;     /* memories, meanwhile */
 };
 
 /* --- reading --- */
@@ -417,6 +418,17 @@ void contracts_metrics_next(const contracts_metrics *m,
         out[i] = state->values[m->metrics[i].step];
 }
 
+void contracts_metrics_instead(const contracts_metrics *m,
+                               contracts_metric_state *state,
+                               const double *quantities, double *out)
+{
+    size_t bytes = m->memory_count * sizeof(*state->memories);
+
+    memcpy(state->kept, state->memories, bytes);
+    contracts_metrics_next(m, state, quantities, out);
+    memcpy(state->memories, state->kept, bytes);
+}
+
 /* --- all of it --- */
 
 int contracts_metrics_create(contracts_metrics **out,
@@ -483,8 +495,9 @@ int contracts_metric_state_create(contracts_metric_state **out,
     if (s) {
         s->values = calloc(m->step_count + 1, sizeof(*s->values));
         s->memories = calloc((size_t)m->memory_count + 1, sizeof(*s->memories));
+        s->kept = calloc((size_t)m->memory_count + 1, sizeof(*s->kept));
     }
-    if (!s || !s->values || !s->memories) {
+    if (!s || !s->values || !s->memories || !s->kept) {
         contracts_metric_state_destroy(s);
         return pastset_no_memory("for metrics");
     }
@@ -512,5 +525,6 @@ void contracts_metric_state_destroy(contracts_metric_state *state)
         return;
     free(state->values);
     free(state->memories);
+    free(state->kept);
     free(state);
 }

@@ -77,4 +77,10 @@ void contracts_metrics_next(const contracts_metrics *metrics,
                             contracts_metric_state *state,
                             const double *quantities, double *out);
 
+/* What the next interval would be with these quantities: nothing is remembered
+ * of it. */
+void contracts_metrics_instead(const contracts_metrics *metrics,
+                               contracts_metric_state *state,
+                               const double *quantities, double *out);
+
 #endif

@@ -21,6 +21,8 @@ typedef struct contracts_signature {
     uint32_t rows;      /* of values: these, and means that were added */
     double *values;     /* process by process, interval by interval: a value for
                            each metric; NAN: not known */
+    double *grains;     /* the same: how far off it would be with one operation
+                           more */
 } contracts_signature;
 
 /* Errors: PASTSET_ENOMEM. */
@@ -43,6 +45,15 @@ contracts_signature_at(const contracts_signature *signature, uint32_t process,
 {
     return &signature
                 ->values[((size_t)process * signature->intervals + interval) *
+                         signature->metric_count];
+}
+
+static inline double *
+contracts_signature_grains_at(const contracts_signature *signature,
+                              uint32_t process, size_t interval)
+{
+    return &signature
+                ->grains[((size_t)process * signature->intervals + interval) *
                          signature->metric_count];
 }
 

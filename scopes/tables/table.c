@@ -123,6 +123,15 @@ void scopes_table_copy(scopes_table *table, const char *text)
     scopes_table_text(table, copy);
 }
 
+void scopes_table_set_text(scopes_table *table, size_t row, size_t column,
+                           const char *text)
+{
+    size_t at = row * table->column_count + column;
+
+    if (at < table->count) /* or memory was out */
+        table->cells[at].text = text;
+}
+
 void scopes_table_integer(scopes_table *table, int64_t number)
 {
     scopes_cell *cell = add(table, 1);

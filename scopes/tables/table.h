@@ -47,6 +47,9 @@ void scopes_table_destroy(scopes_table *table);
  * that ran out is told by `status`. */
 void scopes_table_text(scopes_table *table, const char *text);
 void scopes_table_copy(scopes_table *table, const char *text);
+/* Instead of the text that is in a cell already; borrowed. */
+void scopes_table_set_text(scopes_table *table, size_t row, size_t column,
+                           const char *text);
 void scopes_table_integer(scopes_table *table, int64_t number);
 void scopes_table_real(scopes_table *table, double number);
 

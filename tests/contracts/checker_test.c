@@ -108,6 +108,11 @@ Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
         {"cluster \"no.dot\";", "no.dot: cannot open it"},
         {"cluster no;", "1:9: expected a file in quotation marks"},
         {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
+        {"group x", "1:7: expected a group in quotation marks"},
+        {"group \"a\" \"b\";", "1:11: expected of"},
+        {"group \"a\" of \"b\", \"b\";", "1:19: b is in the group a already"},
+        {"group \"\" of \"b\";", "1:13: the group  of b cannot be written"},
+        {"group \"a\" of ;", "1:14: expected a process in quotation marks"},
         {"usual \"p\" resting 1;", "1:11: expected \";\""},
         {"usual \"p\" with \"q\" waiting 1;",
          "1:16: what is usual with others comes right behind"},
@@ -329,7 +334,7 @@ static void expect_learnt(const checked_course *k, const char *wanted)
     char *text;
 
     check_status(
-        contracts_signature_make(&signature, k->contract->metrics, k->course),
+        contracts_contract_signature(&signature, k->contract, k->course, names),
         0);
     check_status(
         contracts_contract_learn(
@@ -379,10 +384,7 @@ Test(contract, learns_of_several_runs_together, .timeout = 60)
     contracts_signature *signatures[2];
     char *text;
 
-    other->betweens = malloc(sizeof(*other->betweens));
-    cr_assert_not_null(other->betweens);
-    other->betweens[other->between_count++] =
-        (contracts_between){3, 1, 2, 10.8, 0};
+    wait_add(other, 3, 1, 2, 10.8);
     all_well(k.course);
     all_well(other);
     for (size_t i = 10; i < INTERVALS; i++) {
@@ -410,7 +412,9 @@ Test(contract, learns_of_several_runs_together, .timeout = 60)
 Test(contract, learns_that_what_takes_long_is_one_thing, .timeout = 60)
 {
     static const char wanted[] =
-        "class performance of \"p0\" (0) deviates (0) seen 4 with 2;\n";
+        /* 4 without an operation, and 3 with 2 a second */
+        "class performance of \"p0\" (0.857142857) deviates (0.989743319) "
+        "seen 7 with 2;\n";
     checked_course k = {.contract = contract_of(TEXT), .course = course_made()};
 
     all_well(k.course);
@@ -420,6 +424,124 @@ Test(contract, learns_that_what_takes_long_is_one_thing, .timeout = 60)
                      0.1);
     }
     expect_learnt(&k, wanted);
+    end(&k);
+}
+
+#define PAIR                                                                   \
+    "group \"pair\" of \"p0\", \"p2\", \"elsewhere\";\n"                       \
+    "class performance of \"pair\" (1000) deviates (10) seen 10;\n"
+
+/* The mean of some is judged as that of all is; p2 is projected. */
+Test(checker, judges_groups, .timeout = 60)
+{
+    static const char *const rows[] = {"p0", "p1", "p2", "all", "pair"};
+    contracts_contract *contract = contract_of(TEXT PAIR);
+    checked_course k = {.contract = contract, .course = course_made()};
+    char *text = text_of(contract);
+
+    cr_assert(
+        strstr(text, "group \"pair\" of \"p0\", \"p2\", \"elsewhere\";\n"));
+    cr_assert(
+        strstr(text, "class performance of \"pair\" (1000) deviates (10)"));
+    free(text);
+    check_status(
+        contracts_checker_create(&k.checker, contract, names, PROCESSES), 0);
+    cr_assert_eq(contracts_checker_rows(k.checker), 5);
+    for (uint32_t row = 0; row < 5; row++)
+        cr_assert_str_eq(contracts_checker_name(k.checker, row), rows[row]);
+    cr_assert(contracts_checker_knows(k.checker, 4));
+    all_well(k.course);
+    for (size_t i = 1; i < 5; i++) { /* one that is not in it */
+        interval_set(k.course, 1, i, 100, 100, 5e-4, 1e-3, 2e-4, 3e-4);
+        if (i > 1)
+            interval_set(k.course, 2, i, 50, 100, 1e-3, 2e-3, 4e-4, 6e-4);
+    }
+    for (size_t i = 0; i < 5; i++) {
+        const contracts_judgement *j = next_of(&k, i);
+        const contracts_level *level = &j[4].levels[CONTRACTS_PERFORMANCE];
+        cr_assert(isnan(j[4].levels[CONTRACTS_INTRINSIC].level));
+        cr_assert_float_eq(level->value, i > 1 ? (1000 + 200) / 2.0 : 1000,
+                           1e-9);
+        cr_assert_float_eq(level->level, i > 1, 1e-9);
+        cr_assert_eq(level->is_violated, i > 3);
+        cr_assert_eq(j[4].cause,
+                     i > 3 ? CONTRACTS_PROCESSOR : CONTRACTS_NO_CAUSE);
+        cr_assert_eq(j[4].link, CONTRACTS_NONE);
+    }
+    end(&k);
+}
+
+Test(checker, refuses_a_group_with_the_name_of_a_process, .timeout = 60)
+{
+    contracts_contract *c = contract_of(TEXT "group \"p1\" of \"p0\";");
+    contracts_checker *checker;
+
+    check_status(contracts_checker_create(&checker, c, names, PROCESSES),
+                 PASTSET_EINVAL);
+    check_error("the group p1 of the contract has the name of a process");
+    cr_assert_null(checker);
+    contracts_contract_destroy(c);
+}
+
+/* Nobody is left of it. */
+Test(checker, does_not_judge_a_group_that_is_elsewhere, .timeout = 60)
+{
+    contracts_contract *c = contract_of(
+        TEXT "group \"away\" of \"q0\";\n"
+             "class performance of \"away\" (1000) deviates (10) seen 10;\n");
+    checked_course k = {.contract = c, .course = course_made()};
+
+    check_status(contracts_checker_create(&k.checker, c, names, PROCESSES), 0);
+    cr_assert(!contracts_checker_knows(k.checker, 4));
+    all_well(k.course);
+    cr_assert(isnan(next_of(&k, 0)[4].levels[CONTRACTS_PERFORMANCE].level));
+    end(&k);
+}
+
+/* Of a group that the metrics' file has. */
+Test(contract, learns_of_a_group, .timeout = 60)
+{
+    checked_course k = {
+        .contract = contract_of(
+            "interval 0.5;\nmetric performance rate = operations / seconds;\n"
+            "group \"pair\" of \"p0\", \"p2\";\n"),
+        .course = course_made()};
+
+    all_well(k.course);
+    expect_learnt(
+        &k, "class performance of \"pair\" (750) deviates (0) seen 12;\n");
+    end(&k);
+}
+
+/* Two a second is what one operation makes of half a second: 5 are promised. */
+Test(checker, allows_for_what_is_counted_in_whole_numbers, .timeout = 60)
+{
+    static const double operations[] = {5, 4, 2, 1, 0};
+    static const double levels[] = {0, 0, 0, 0.364, 0.636};
+    checked_course k = {
+        .contract = contract_of(
+            "interval 0.5;\ntolerance 0.1;\nviolated 3;\n"
+            "metric performance rate = operations / seconds;\n"
+            "metric performance cells = 100 * computing / seconds;\n"
+            "class performance of \"p0\" (10, 50) deviates (0, 0) seen 10;\n"),
+        .course = course_made()};
+
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    for (size_t i = 0; i < 5; i++) {
+        const contracts_level *level;
+        interval_set(k.course, 0, i, operations[i], 100, 0, 0, 0, 0);
+        contracts_course_at(k.course, 0, i)[CONTRACTS_COMPUTING] = 0.25;
+        level = &next_of(&k, i)->levels[CONTRACTS_PERFORMANCE];
+        cr_assert_float_eq(level->level, levels[i], 5e-4, "%g of %g",
+                           level->level, operations[i]);
+    }
+    /* What is no number of operations is not allowed for. */
+    interval_set(k.course, 0, 5, 5, 100, 0, 0, 0, 0);
+    contracts_course_at(k.course, 0, 5)[CONTRACTS_COMPUTING] = 0.2;
+    cr_assert_float_eq(next_of(&k, 5)->levels[CONTRACTS_PERFORMANCE].level, 1,
+                       1e-9);
     end(&k);
 }
 

@@ -56,6 +56,26 @@ eventspace contract make BASE --metrics=made | diff made - ||
     fail 'a contract is no metrics for the same one'
 eventspace contract check made SAME > said || fail "$(cat said)"
 grep -q '^The contract was kept.$' said || fail "$(cat said)"
+
+# Of several runs, and of processes that are judged together.
+eventspace contract make BASE SAME --metrics=metrics --group='ends=h0,h2' \
+    --group='all three=h*' --machines --output=both
+machine=$(uname -n)
+for group in '"ends" of "h0", "h2"' '"all three" of "h0", "h1", "h2"' \
+    "\"on $machine\" of \"h0\", \"h1\", \"h2\""; do
+    grep -q "^group $group;\$" both || fail "no group $group: $(cat both)"
+done
+seen_of() { # CONTRACT: intervals that h1 was alike in
+    sed -n 's/^class intrinsic of "h1" .* seen \([0-9]*\);$/\1/p' "$1" | head -n 1
+}
+[ "$(seen_of both)" -gt "$(seen_of made)" ] || fail "$(cat both)"
+eventspace contract check both SAME > said || fail "$(cat said)"
+code=0
+eventspace contract check both OTHER --format=csv > said || code=$?
+[ $code -eq 3 ] || fail "code $code, not 3, of groups"
+for group in ends 'all three' "on $machine"; do
+    grep -q "^$group,intrinsic,.*,program," said || fail "$group: $(cat said)"
+done
 code=0
 eventspace contract check made OTHER --format=csv > said || code=$?
 [ $code -eq 3 ] || fail "code $code, not 3"
@@ -67,6 +87,15 @@ code=0
 eventspace contract check made OTHER --detail --format=json > said || code=$?
 [ $code -eq 3 ] || fail "code $code, not 3, of --detail"
 grep -q '"violated": *"intrinsic"' said || fail 'no violation in the detail'
+# From the first interval on that is off, though it was known from the third one on;
+# and as often in the detail as in the table.
+eventspace contract check made OTHER --detail --format=csv | tr -d '\r' > detail || :
+awk -F, '$1 == "h1" && $3 >= 0.5 { exit !($7 == "intrinsic" && $8 == "") }' detail ||
+    fail "the first interval that is off: $(grep ^h1 detail)"
+eventspace contract check made OTHER --format=csv | tr -d '\r' > table || :
+[ "$(grep -c '^h1,.*,intrinsic,' detail)" -eq \
+    "$(awk -F, '$1 == "h1" { sum += $5 } END { print sum }' table)" ] ||
+    fail "$(cat table detail)"
 eventspace report OTHER --last=300ms --contract=made --output=page.html
 for title in 'who broke it, and why' 'how far from what the program does'; do
     grep -q "made: $title" page.html || fail "no panel: $title"
@@ -163,7 +192,8 @@ grep -q 'no process counts "sells"' said || fail "$(cat said)"
 
 # --- watching ---
 
-# A run that has ended is seen as `check` sees it.
+# A run that has ended is seen as `check` sees it, but for what is only known by
+# those intervals that follow, and has no cause.
 code=0
 eventspace contract watch made OTHER --format=json > said || code=$?
 [ $code -eq 3 ] || fail "code $code, not 3, of watch"
@@ -173,7 +203,7 @@ rows() { # of JSON: process and moment of violations
 }
 grep '"intrinsic_violated": *1' said | rows > watched
 eventspace contract check made OTHER --detail --format=json |
-    grep '"violated": *"intrinsic"' | rows > checked
+    grep '"violated": *"intrinsic", *"cause": *"[a-z]' | rows > checked
 [ -s checked ] || fail 'no violations'
 diff watched checked || fail 'watch and check differ'
 
@@ -269,6 +299,15 @@ refuse 'the run directory is missing' contract check made
 sed 's/^interval.*/interval 1000;/' made > long
 refuse 'of no interval of 1000 s a metric is known' contract check long BASE
 refuse 'in no three intervals of 1000 s' contract make BASE --interval=1000s
+refuse "'ends' is not NAME=PROCESSES" contract make BASE --group=ends
+refuse "'=h0' is not NAME=PROCESSES" contract make BASE --group==h0
+refuse 'no process of the run has such a name (the first one is h0)' \
+    contract make BASE '--group=ends=z*'
+refuse 'the group h1 of the contract has the name of a process' \
+    contract make BASE --group=h1=h0
+refuse 'h0 is in the group ends already' \
+    contract make BASE --group=ends=h0 '--group=ends=h*'
+refuse 'missing' contract make BASE missing --metrics=metrics
 sed 's/"h\([0-9]\)"/"g\1"/' made > strange
 refuse 'has classes of none of the processes' contract check strange BASE
 cat > gap.rules <<'EOF'

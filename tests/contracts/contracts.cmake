@@ -15,6 +15,9 @@ if(suites)
   add_test(NAME contracts/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)
+  add_test(NAME contracts/project
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/project_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:table1_print>)
   add_test(NAME contracts/programs
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/programs_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)

@@ -82,7 +82,7 @@ for command in $("$eventspace" --list-commands | cut -f 1); do
     map) options eventspace-map.1 "map generate" "map instrument" "map check" \
         "map draw" ;;
     contract) options eventspace-contract.1 "contract make" "contract check" \
-        "contract watch" "contract rules" ;;
+        "contract watch" "contract project" "contract rules" ;;
     key) ;; # see the page of run
     *) options "eventspace-$command.1" "$command" ;;
     esac

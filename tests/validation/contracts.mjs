@@ -231,6 +231,9 @@ const check = directory => JSON.parse(output(eventspace, 'contract', 'check',
 // --- what is found ---
 
 const isViolated = (row, kind) => row.violated === 'both' || row.violated === kind;
+// What violates a contract by those intervals that follow has no cause: `watch` would
+// not have told of it.
+const isTold = row => row.cause !== '';
 const known = (list, kind) => list.filter(row => row[`${kind}_level`] !== null);
 
 // A kind of run: `make` runs it, and gives what it did then; `judge` gives what is found.
@@ -287,25 +290,28 @@ function loadJudge(list, {victim, begin, end}) {
                                      row.cause === 'processor');
   const count = (what, kind) => what.filter(row => isViolated(row, kind)).length;
   return {intervals: known(own, 'performance').length,
-    // Violated from the interval on in which as many have been as the contract says.
     violated: count(own, 'performance'),
+    told: own.filter(isTold).length,
     intrinsic_intervals: known(own, 'intrinsic').length,
     intrinsic_violated: count(own, 'intrinsic'),
     outside: known(outside, 'performance').length,
     outside_violated: count(outside, 'performance'),
     accused: own.filter(row => row.cause === 'processor').length,
     first_after: first < 0 ? null : first + 1,
-    others_violated: count(others, 'performance'),
+    others_told: others.filter(isTold).length,
     others_wait_for_victim: others.filter(row => isViolated(row, 'performance') &&
       row.cause === 'waits' && row.other === victim).length,
     all_violated: count(during.filter(row => row.process === 'all'), 'performance')};
 }
 
 // Sends as much as it can over the uplink of a cluster, between one of its machines and
-// one outside, in either direction.
-const SENDER = `require('net').connect({host: process.argv[1], port: 7077}, function () {
-  const more = () => { while (this.write(Buffer.alloc(65536))); };
-  this.on('drain', more); more(); }).on('error', () => process.exit(0))`;
+// one outside, in either direction, by several connections: each gets as much as one of
+// the program's.
+const STREAMS = 4;
+const SENDER = `for (let i = 0; i < ${STREAMS}; i++)
+  require('net').connect({host: process.argv[1], port: 7077}, function () {
+    const more = () => { while (this.write(Buffer.alloc(65536))); };
+    this.on('drain', more); more(); }).on('error', () => process.exit(0))`;
 const RECEIVER = `require('net').createServer(s => s.resume().on('error', () => {}))
   .listen(7077, process.argv[1], () => console.log('listens'))`;
 function node(name, code, address) {
@@ -353,6 +359,7 @@ function uplinkJudge(list, {cluster, begin, end}) {
   const violated = during.filter(row => isViolated(row, 'performance'));
   const own = during.filter(row => behind.has(row.process));
   const rightAt = times.filter(at => violated.some(row => row.start_ns === at && isRight(row)));
+  const told = violated.filter(isTold);
   const wrong = violated.filter(row => row.process !== 'all' &&
     ['processor', 'program', 'sleeps', 'link'].includes(row.cause) && !isRight(row));
   const all = violated.filter(row => row.process === 'all');
@@ -365,10 +372,11 @@ function uplinkJudge(list, {cluster, begin, end}) {
     right_links: violated.filter(isUplink).length,
     first_link_after:
       1 + times.findIndex(at => violated.some(row => row.start_ns === at && isUplink(row))),
-    wrong: wrong.length, wrong_of: violated.length - all.length,
+    wrong: wrong.length, wrong_of: told.length - all.filter(isTold).length,
     intrinsic_intervals: known(own, 'intrinsic').length,
     intrinsic_violated: own.filter(row => isViolated(row, 'intrinsic')).length,
-    all_violated: all.length, all_link: all.filter(row => row.cause === 'link').length};
+    all_violated: all.length, all_told: all.filter(isTold).length,
+    all_link: all.filter(row => row.cause === 'link').length};
 }
 
 // --- all of it ---
@@ -427,12 +435,12 @@ sums.push({name: 'contracts.undisturbed', intervals: sum(quiet, 'intervals'),
 sums.push({name: 'contracts.load', runs: loads.length,
   violated: sum(loads, 'violated') / sum(loads, 'intervals'),
   intrinsic_kept: 1 - sum(loads, 'intrinsic_violated') / sum(loads, 'intrinsic_intervals'),
-  right_cause: sum(loads, 'accused') / sum(loads, 'violated'),
+  right_cause: sum(loads, 'accused') / sum(loads, 'told'),
   victim_found: loads.filter(row => row.first_after !== null).length / loads.length,
   within_three: loads.filter(row => row.first_after !== null && row.first_after <= 3).length /
     loads.length,
   false_alarms: sum(loads, 'outside_violated') / sum(loads, 'outside'),
-  others_wait_for_victim: sum(loads, 'others_wait_for_victim') / sum(loads, 'others_violated'),
+  others_wait_for_victim: sum(loads, 'others_wait_for_victim') / sum(loads, 'others_told'),
   all_violated: sum(loads, 'all_violated') / sum(loads, 'intervals')});
 const links = rows.filter(row => row.name.startsWith('uplink'));
 sums.push({name: 'contracts.uplink', runs: links.length,
@@ -446,7 +454,7 @@ sums.push({name: 'contracts.uplink', runs: links.length,
   within_three: links.filter(row => row.first_after !== null && row.first_after <= 3).length /
     links.length,
   all_violated: sum(links, 'all_violated') / sum(links, 'times'),
-  all_link: sum(links, 'all_link') / sum(links, 'all_violated')});
+  all_link: sum(links, 'all_link') / sum(links, 'all_told')});
 for (const row of sums)
   console.log(JSON.stringify(row));
 writeFileSync(join(folder, 'contracts.jsonl'),

@@ -8,6 +8,7 @@
 int cli_contract_rules(int argc, char **argv);
 int cli_contract_make(int argc, char **argv);
 int cli_contract_check(int argc, char **argv);
+int cli_contract_project(int argc, char **argv);
 int cli_contract_watch(int argc, char **argv);
 
 /* An exit code: the command has done what it was asked for. */

@@ -2,18 +2,16 @@
  * were as they should be promise of others. */
 #include "viewer/cli/contract/command_contract.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "contracts/contract/contract.h"
 #include "contracts/signature/signature.h"
 #include "pastset/status.h"
+#include "viewer/cli/contract/contract_file.h"
 #include "viewer/cli/contract/grouping.h"
 #include "viewer/cli/contract/learning.h"
 #include "viewer/cli/contract/measured_run.h"
-#include "viewer/tables/output.h"
 
 #define VIOLATED_MAX 1000
 
@@ -90,21 +88,6 @@ static error_t parse_make(int key, char *text, struct argp_state *state)
     }
 }
 
-/* Half of a contract could be read, and would promise less. */
-static int write_contract(const contracts_contract *c, const char *file)
-{
-    viewer_output *output;
-    int err;
-
-    if (!file || strcmp(file, "-") == 0)
-        return contracts_contract_print(c, stdout);
-    err = viewer_output_begin(&output, file);
-    if (err)
-        return err;
-    err = contracts_contract_print(c, viewer_output_file(output));
-    return viewer_output_end(output, err);
-}
-
 /* A run that is learnt from. */
 typedef struct learnt {
     eventspace_run *run;
@@ -159,47 +142,6 @@ static int cluster_take(contracts_contract *c, const char *file)
     return predict_cluster_read(&c->cluster, file);
 }
 
-/* A contract looks for a file beside itself: it may be written elsewhere than
- * where the file was named. */
-static int name_fit(char **name, const char *path, bool is_elsewhere)
-{
-    struct stat about;
-    char *whole = NULL;
-
-    if (!*name)
-        return 0;
-    if (strncmp(path, "/dev/", 5) == 0 || stat(path, &about) != 0 ||
-        !S_ISREG(about.st_mode))
-        return pastset_fail(PASTSET_EINVAL,
-                            "%s: the contract names this file, so it has to "
-                            "be one that is there later",
-                            path);
-    if (is_elsewhere && **name != '/') {
-        whole = realpath(path, NULL);
-        if (!whole)
-            return pastset_fail(PASTSET_EIO, "%s: %s", path, strerror(errno));
-        free(*name);
-        *name = whole;
-    }
-    return strpbrk(*name, "\"\n")
-               ? pastset_fail(PASTSET_EINVAL,
-                              "%s: a contract cannot name this file, for its "
-                              "quotation marks",
-                              *name)
-               : 0;
-}
-
-static int names_fit(contracts_contract *c, const make_arguments *a)
-{
-    const char *metrics = a->learning.metrics;
-    bool is_elsewhere = (metrics && strchr(metrics, '/')) ||
-                        (a->output && strchr(a->output, '/'));
-    int err = name_fit(&c->rules_file, c->rules_path, is_elsewhere);
-
-    return err ? err
-               : name_fit(&c->cluster_file, c->cluster_path, is_elsewhere);
-}
-
 static int make(learnt *runs, const make_arguments *a)
 {
     contracts_contract *c;
@@ -212,11 +154,11 @@ static int make(learnt *runs, const make_arguments *a)
     if (a->cluster)
         err = cluster_take(c, a->cluster);
     if (!err)
-        err = names_fit(c, a);
+        err = cli_contract_files_fit(c, a->learning.metrics, a->output);
     if (!err)
         err = learn(c, runs, a);
     if (!err)
-        err = write_contract(c, a->output);
+        err = cli_contract_write(c, a->output);
     contracts_contract_destroy(c);
     return err;
 }

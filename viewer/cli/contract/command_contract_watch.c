@@ -10,6 +10,7 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -114,6 +115,8 @@ typedef struct watcher {
     cli_started started;
     cli_absences absences;
     uint64_t judged;
+    struct stat file;            /* the contract's, as it was seen last */
+    contracts_contract *renewed; /* NULL: it is that of the beginning */
 } watcher;
 
 static const char *name_of(const watcher *w, uint32_t row)
@@ -414,6 +417,45 @@ static int look(watcher *w)
     return err;
 }
 
+/* --- another contract --- */
+
+/* Can this one take the place of the other? */
+static int renewed_try(const watcher *w, const contracts_contract *renewed)
+{
+    contracts_checker *checker = NULL;
+    int err = renewed->interval_s == w->c->interval_s
+                  ? 0
+                  : pastset_fail(PASTSET_EINVAL,
+                                 "%s: it has other intervals than before",
+                                 w->a->promise.contract);
+
+    if (!err && w->m.names)
+        err = contracts_checker_create(&checker, renewed, w->m.names,
+                                       w->m.processes);
+    contracts_checker_destroy(checker);
+    return err;
+}
+
+/* When resources change, what is promised is projected anew
+ * (`contract project`): the run is held against that from then on. */
+static void contract_renew(watcher *w)
+{
+    contracts_contract *renewed = cli_promise_again(&w->a->promise, &w->file);
+
+    if (!renewed)
+        return;
+    if (renewed_try(w, renewed)) {
+        cli_promise_complain();
+        contracts_contract_destroy(renewed);
+        return;
+    }
+    fprintf(stderr, "eventspace: %s has changed\n", w->a->promise.contract);
+    contracts_checker_destroy(w->checker);
+    w->checker = NULL;
+    contracts_contract_destroy(w->renewed);
+    w->c = w->renewed = renewed;
+}
+
 static void rest(int64_t ns)
 {
     struct timespec time = {ns / SECOND_NS, ns % SECOND_NS};
@@ -436,6 +478,7 @@ static int watch(watcher *w)
 
     while (!err && !w->is_over && !ended) {
         w->is_over = has_ended(w->run);
+        contract_renew(w);
         err = look(w);
         cli_started_reap(&w->started);
         if (fflush(stdout) != 0 && !err)
@@ -491,6 +534,7 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
     cli_balancing_end(&w.balancing);
     cli_absences_fini(&w.absences);
     contracts_checker_destroy(w.checker);
+    contracts_contract_destroy(w.renewed);
     cli_measured_end(&w.m);
     return code == COMMAND_OK && w.has_violated ? CLI_CONTRACT_VIOLATED : code;
 }

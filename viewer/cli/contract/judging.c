@@ -31,16 +31,27 @@ typedef struct episode {
     size_t *links;       /* by link of the cluster: the same; NULL: no links */
 } episode;
 
+/* Intervals that are off, and too few so far to violate a contract: they belong
+ * to the violation if enough follow. */
+typedef struct off_so_far {
+    struct {
+        size_t interval;
+        contracts_level level;
+    } * all;
+    size_t count, room;
+} off_so_far;
+
 struct cli_judging {
     const contracts_contract *c;
     cli_measured m;
     contracts_checker *checker;
     episode *episodes;
     size_t episode_count;
-    uint32_t rows;                 /* of judgements */
-    size_t *open[CONTRACTS_KINDS]; /* by row: number + 1 of the episode */
-    size_t *known;                 /* by row: intervals with a level */
-    size_t violated;               /* intervals of processes */
+    uint32_t rows;                    /* of judgements */
+    size_t *open[CONTRACTS_KINDS];    /* by row: number + 1 of the episode */
+    off_so_far *off[CONTRACTS_KINDS]; /* by row */
+    size_t *known;                    /* by row: intervals with a level */
+    size_t violated;                  /* intervals of processes */
     scopes_table *violations, *detail;
     scopes_table *levels[CONTRACTS_KINDS];
     scopes_column *level_columns;
@@ -87,22 +98,85 @@ static size_t *others_of(const cli_judging *k, const episode *e, size_t cause)
     return &e->others[cause * ((size_t)k->m.processes + 1)];
 }
 
-static void episode_add(const cli_judging *k, episode *e,
-                        const contracts_judgement *j, size_t interval)
+static void level_add(episode *e, const contracts_level *level, size_t interval)
 {
-    const contracts_level *level = &j->levels[e->kind];
-
     e->count++;
     e->last = interval;
     e->level += level->level;
     e->metrics[level->metric].count++;
     e->metrics[level->metric].value += level->value;
     e->metrics[level->metric].expected += level->expected;
+}
+
+static void episode_add(const cli_judging *k, episode *e,
+                        const contracts_judgement *j, size_t interval)
+{
+    level_add(e, &j->levels[e->kind], interval);
     e->causes[j->cause]++;
     if (j->other != CONTRACTS_NONE)
         others_of(k, e, j->cause)[j->other]++;
     if (j->link != CONTRACTS_NONE)
         e->links[j->link]++;
+}
+
+/* --- what is violated --- */
+
+static const char *violated_text(bool intrinsic, bool performance)
+{
+    return intrinsic     ? performance ? "both" : "intrinsic"
+           : performance ? "performance"
+                         : "";
+}
+
+#define DETAIL_VIOLATED 6 /* of its columns */
+
+/* The rows of an interval follow each other. */
+static void detail_mark(cli_judging *k, uint32_t row, size_t interval,
+                        contracts_kind kind)
+{
+    size_t at = interval * k->rows + row;
+    bool has_other;
+
+    if (at >= scopes_table_rows(k->detail)) /* memory was out */
+        return;
+    has_other = *scopes_table_cell(k->detail, at, DETAIL_VIOLATED).text != '\0';
+    scopes_table_set_text(
+        k->detail, at, DETAIL_VIOLATED,
+        violated_text(has_other || kind == CONTRACTS_INTRINSIC,
+                      has_other || kind == CONTRACTS_PERFORMANCE));
+}
+
+static int off_keep(off_so_far *off, const contracts_level *level,
+                    size_t interval)
+{
+    if (off->count == off->room) {
+        void *grown =
+            pastset_array_grow(off->all, off->count, sizeof(*off->all));
+        if (!grown)
+            return pastset_no_memory("for what was violated");
+        off->all = grown;
+        off->room++;
+    }
+    off->all[off->count].interval = interval;
+    off->all[off->count++].level = *level;
+    return 0;
+}
+
+/* What was off before is known now to violate the contract. */
+static void off_join(cli_judging *k, uint32_t row, episode *e)
+{
+    off_so_far *off = &k->off[e->kind][row];
+
+    for (size_t i = 0; i < off->count; i++) {
+        size_t interval = off->all[i].interval;
+        level_add(e, &off->all[i].level, interval);
+        k->violated++;
+        if (k->detail)
+            detail_mark(k, row, interval, e->kind);
+    }
+    if (off->count)
+        e->first = off->all[0].interval;
+    off->count = 0;
 }
 
 static int take(cli_judging *k, uint32_t process, const contracts_judgement *j,
@@ -113,14 +187,20 @@ static int take(cli_judging *k, uint32_t process, const contracts_judgement *j,
     for (int kind = 0; kind < CONTRACTS_KINDS && !err; kind++) {
         const contracts_level *level = &j->levels[kind];
         k->known[process] += !isnan(level->level);
-        if (!level->is_violated) {
-            if (!isnan(level->level))
-                k->open[kind][process] = 0;
+        if (isnan(level->level))
             continue;
-        }
+        if (level->level < CONTRACTS_VIOLATED_LEVEL)
+            k->open[kind][process] = k->off[kind][process].count = 0;
+        else if (!level->is_violated)
+            err = off_keep(&k->off[kind][process], level, interval);
+        if (!level->is_violated)
+            continue;
         k->violated++;
-        if (!k->open[kind][process])
+        if (!k->open[kind][process]) {
             err = episode_begin(k, process, (contracts_kind)kind, interval);
+            if (!err)
+                off_join(k, process, &k->episodes[k->episode_count - 1]);
+        }
         if (!err)
             episode_add(k, &k->episodes[k->open[kind][process] - 1], j,
                         interval);
@@ -186,11 +266,8 @@ static void detail_row(cli_judging *k, uint32_t process,
     scopes_table_real(k->detail, intrinsic->distance);
     scopes_table_real(k->detail, performance->level);
     scopes_table_real(k->detail, performance->distance);
-    scopes_table_text(k->detail,
-                      intrinsic->is_violated
-                          ? performance->is_violated ? "both" : "intrinsic"
-                      : performance->is_violated ? "performance"
-                                                 : "");
+    scopes_table_text(k->detail, violated_text(intrinsic->is_violated,
+                                               performance->is_violated));
     scopes_table_text(k->detail, contracts_cause_names[j->cause]);
     scopes_table_text(k->detail,
                       j->other == CONTRACTS_NONE ? "" : name_of(k, j->other));
@@ -372,7 +449,8 @@ static int begin(cli_judging *k, eventspace_run *run, const char *name,
         return pastset_no_memory("for a contract");
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
         k->open[kind] = calloc(k->rows, sizeof(size_t));
-        if (!k->open[kind])
+        k->off[kind] = calloc(k->rows, sizeof(**k->off));
+        if (!k->open[kind] || !k->off[kind])
             return pastset_no_memory("for a contract");
     }
     return tables_begin(k, tables);
@@ -459,6 +537,9 @@ void cli_judging_destroy(cli_judging *k)
     free(k->episodes);
     free(k->known);
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
+        for (uint32_t row = 0; k->off[kind] && row < k->rows; row++)
+            free(k->off[kind][row].all);
+        free(k->off[kind]);
         free(k->open[kind]);
         scopes_table_destroy(k->levels[kind]);
     }

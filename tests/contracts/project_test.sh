@@ -1,0 +1,160 @@
+#!/bin/sh
+# project_test.sh BIN PRINT - eventspace contract project, and a contract that changes
+# while a run is held against it.
+set -eu
+PATH=$1:$PATH
+print=$2
+folder=$(mktemp -d)
+program=
+watch=
+ends() {
+    for one in $watch $program; do kill "$one" 2> /dev/null || :; done
+    wait || :
+    rm -rf "$folder"
+}
+trap ends EXIT
+cd "$folder"
+
+fail() {
+    echo "project_test.sh: $1" >&2
+    exit 1
+}
+refuse() { # WHAT IS SAID, then the command
+    want=$1
+    shift
+    if eventspace "$@" > out 2> said; then
+        fail "$* was taken"
+    fi
+    grep -q -- "$want" said || fail "$*: $(cat said)"
+}
+
+cat > plain <<'END'
+interval 0.1;
+violated 2;
+metric intrinsic size = bytes / operations;
+metric performance rate = operations / seconds;
+metric performance sent = bytes / seconds;
+group "both" of "h0", "h1";
+class intrinsic of "h0" (100) deviates (1) seen 9;
+class performance of "h0" (1000, 2000) deviates (1, 1) seen 9 with 1;
+class performance of "h0" (500, 2000) deviates (1, 1) seen 9 with 1;
+class performance of "h1" (1000, 2000) deviates (1, 1) seen 9;
+class performance of "both" (1000, 2000) deviates (1, 1) seen 9;
+class performance of all (1000, 2000) deviates (1, 1) seen 9;
+END
+eventspace contract project plain --by=0.5 --output=half
+grep ^project half | diff - /dev/fd/3 3<<'END' || fail 'what is projected'
+project "h0" rate by 0.5;
+project "h0" sent by 0.5;
+project "h1" rate by 0.5;
+project "h1" sent by 0.5;
+END
+grep -v ^project half | diff - /dev/fd/3 3<<END || fail 'the rest has changed'
+$(sed 's/violated 2/tolerance 0.1;\nviolated 2/' plain)
+END
+# Anew, not once more; of some of them.
+eventspace contract project half --by=3 '--process=*1' --metric=sent > third
+diff third half > changes && fail 'nothing has changed'
+printf '%s\n' '< project "h1" sent by 3;' '> project "h1" sent by 0.5;' |
+    diff - /dev/fd/3 3<<END || fail 'of one metric of one process'
+$(grep '^[<>]' changes)
+END
+
+# By a forecast, and by a prediction.
+yes 0.25 | head -n 10 > series
+eventspace forecast series --format=json > shares
+eventspace contract project plain --predicted=shares --process=h0 > out
+grep -q '^project "h0" rate by 0.25;$' out || fail "$(cat out)"
+eventspace contract project plain --predicted=- < shares > out
+grep -q '^project "h1" sent by 0.25;$' out || fail 'by standard input'
+cat > prediction <<'END'
+{"dedicated_s": 10, "answers": [
+ {"best": "", "lower_slowdown": 9, "upper_slowdown": 9},
+ {"best": "best", "lower_slowdown": 1, "upper_slowdown": 3}]}
+END
+eventspace contract project plain --predicted=prediction |
+    grep -q '^project "h1" rate by 0.5;$' || fail 'by a prediction'
+sed 's/]}/], "time": {"time_s": 40}}/' prediction > with
+eventspace contract project plain --predicted=with |
+    grep -q '^project "h1" rate by 0.25;$' || fail 'by histories'
+# A prediction as it is made: paper 001 has 1.4545 times as long.
+"$print" --profile CG profile
+eventspace predict profile --node=n0:load=1 --law=credit --format=json > prediction
+eventspace contract project plain --predicted=prediction > out
+grep -q '^project "h1" rate by 0\.687' out || fail "$(cat prediction out)"
+
+refuse 'one of --by and --predicted is needed' contract project plain
+refuse 'one of --by and --predicted' contract project plain --by=1 \
+    --predicted=shares
+refuse 'the contract is missing' contract project --by=1
+for factor in 0 -1 nan inf x 1e9 ''; do
+    refuse "'$factor' is not a factor" contract project plain "--by=$factor"
+done
+refuse 'promises no performance of such a process' contract project plain \
+    --by=2 --process=h7
+refuse 'promises no performance of such a process' contract project plain \
+    --by=2 --metric=size
+echo '{}' > nothing
+refuse 'nothing: this is neither' contract project plain --predicted=nothing
+echo '{"dedicated_s": 1' > half
+refuse 'half:' contract project plain --predicted=half
+echo 0 > series
+eventspace forecast series --format=json > zero
+refuse 'zero: this is neither' contract project plain --predicted=zero
+refuse 'cannot open missing\|missing' contract project missing --by=1
+
+# --- a contract that changes ---
+
+sor mapping --threads=2 --size=W --rounds=100000000 > app.dot
+eventspace map generate --application=app.dot --processes=2 --output=map.dot
+eventspace map instrument map.dot --output=all.dot
+eventspace run all.dot --output=LONG -- sor run > /dev/null 2> ended &
+program=$!
+cat > metrics <<'END'
+interval 0.1;
+violated 1;
+metric performance rate = operations / seconds;
+class performance of "h0" (1) deviates (0) seen 3;
+class performance of "h1" (1) deviates (0) seen 3;
+class performance of all (1) deviates (0) seen 3;
+END
+# The program is faster than that, whatever the machine, and never as fast as what
+# comes then.
+cp metrics promised
+until eventspace info LONG 2>&1 | grep -q running; do
+    kill -0 $program || fail "the program has ended: $(cat ended)"
+done
+eventspace contract watch promised LONG --format=json > judged 2> told &
+watch=$!
+seen() { # PATTERN
+    until grep -q "$1" judged; do
+        kill -0 $watch || fail "the watch has ended: $(cat told)"
+        kill -0 $program || fail "the program has ended: $(cat ended)"
+    done
+}
+seen '"performance_violated": *0'
+# One that cannot be read, and one of other processes: it stays as it was.
+echo 'interval' > new
+mv new promised
+until grep -q 'the contract stays as it was: .*promised:' told; do
+    kill -0 $watch || fail "the watch has ended: $(cat told)"
+done
+sed 's/"h/"g/' metrics > new
+mv new promised
+until grep -q 'stays as it was: the contract has classes of none' told; do
+    kill -0 $watch || fail "the watch has ended: $(cat told)"
+done
+sed 's/^interval.*/interval 0.2;/' metrics > new
+mv new promised
+until grep -q 'stays as it was: promised: it has other intervals' told; do
+    kill -0 $watch || fail "the watch has ended: $(cat told)"
+done
+! grep -q '"performance_violated": *1' judged || fail 'violated before'
+eventspace contract project metrics --by=1000000 --output=promised
+seen '"process": *"h1".*"performance_violated": *1'
+grep -q 'promised has changed' told || fail "$(cat told)"
+kill $program
+code=0
+wait $watch || code=$?
+watch=
+[ $code -eq 3 ] || fail "code $code, not 3: $(cat told)"
