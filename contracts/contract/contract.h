@@ -145,9 +145,9 @@ int contracts_contract_metrics(contracts_contract **out, const char *file);
  */
 int contracts_contract_project(contracts_contract *c, const char *process,
                                size_t metric, double factor);
-/* Adds a process to the group of this name, which it makes if there is none.
- * Errors: PASTSET_EINVAL (it is in that already; a name cannot be written into
- * a contract), PASTSET_ENOMEM. */
+/* Adds a process to the group of this name, which it makes if there is none,
+ * unless it is in that already. Errors: PASTSET_EINVAL (a name cannot be
+ * written into a contract), PASTSET_ENOMEM. */
 int contracts_contract_group(contracts_contract *c, const char *name,
                              const char *process);
 

@@ -41,8 +41,7 @@ int contracts_contract_group(contracts_contract *c, const char *name,
         return pastset_no_memory("for a contract");
     for (size_t i = 0; i < group->member_count; i++)
         if (strcmp(group->members[i], process) == 0)
-            return pastset_fail(PASTSET_EINVAL, "%s is in the group %s already",
-                                process, name);
+            return 0;
     grown =
         pastset_array_grow(group->members, group->member_count, sizeof(*grown));
     if (!grown)

@@ -73,7 +73,7 @@ function rowsDraw(name, title, rows, during) {
 
 const processes = Array.from({length: 12}, (_, i) => `h${i}`);
 const loaded = runOf('load', Number(load)), crowded = runOf('uplink', Number(uplink));
-const rates = {BASE: ratesOf('BASE'), load: ratesOf(`load.${load}`)};
+const rates = {quiet: ratesOf('undisturbed.0'), load: ratesOf(`load.${load}`)};
 // As shares of what is promised: those at both ends have half as many.
 const sharesOf = (rows, process) => pointsOf(rows, process, 'operation_rate')
   .map(([at, rate]) => [at, rate / promisedOf(process).mean]);
@@ -89,7 +89,7 @@ const {victim} = loaded, at = Number(victim.slice(1));
 const waits = `h${(at + 6) % 12}`;
 rowsDraw('contracts-5', 'Operations of each process in a second, as a share of the promised', [
   {...rateRow(`nobody else is there; dark ${victim}, green what is promised (003, figure 5)`,
-    rates.BASE, victim), isCalm: true},
+    rates.quiet, victim), isCalm: true},
   rateRow(`a busy process shares the processor of ${victim} in the blue time (figure 6)`,
     rates.load, victim),
 ], [loaded.begin, loaded.end]);

@@ -110,7 +110,6 @@ Test(contract, is_refused_where_it_is_wrong, .timeout = 60)
         {"usual \"p\" waiting -1;", "1:19: a time is not below 0"},
         {"group x", "1:7: expected a group in quotation marks"},
         {"group \"a\" \"b\";", "1:11: expected of"},
-        {"group \"a\" of \"b\", \"b\";", "1:19: b is in the group a already"},
         {"group \"\" of \"b\";", "1:13: the group  of b cannot be written"},
         {"group \"a\" of ;", "1:14: expected a process in quotation marks"},
         {"usual \"p\" resting 1;", "1:11: expected \";\""},
