@@ -25,15 +25,17 @@
 #include "pastset/status.h"
 #include "pastset/array.h"
 
-#define DEPTH_MAX 32          /* of braces */
-#define CHAIN_MAX 256         /* arrows in one statement */
-#define GROUPS_MAX 65536      /* pairs of braces */
-#define NAMES_MAX (4u << 20)  /* names, each times its depth */
-#define EDGES_MAX (4u << 20)  /* edges, each times its depth */
-#define KEYS_MAX 512          /* different names of attributes */
-#define SLOTS_MAX (16u << 20) /* (names + edges) times KEYS */
-#define PIECE_MAX 65536       /* bytes of a string, a name, a comment */
-#define PLUS_MAX 256          /* strings put together by + */
+#define DEPTH_MAX 32           /* of braces */
+#define CHAIN_MAX 256          /* arrows in one statement */
+#define GROUPS_MAX 65536       /* pairs of braces */
+#define NAMES_MAX (4u << 20)   /* names, each times its depth */
+#define EDGES_MAX (4u << 20)   /* edges, each times its depth */
+#define KEYS_MAX 512           /* different names of attributes */
+#define SLOTS_MAX (16u << 20)  /* (names + edges) times KEYS ... */
+#define SLOTS_EACH 4           /* ... and more for each byte of the text ... */
+#define SLOTS_MOST (64u << 20) /* ... but no more than these */
+#define PIECE_MAX 65536        /* bytes of a string, a name, a comment */
+#define PLUS_MAX 256           /* strings put together by + */
 
 typedef struct name {
     uint64_t hash; /* 0: empty */
@@ -107,6 +109,7 @@ typedef struct scanner {
     uint64_t last_hash;
     unsigned last_line;
     uint64_t groups_seen, names_seen, edges_seen, weight;
+    uint64_t slots_max;
 } scanner;
 
 static int refuse(const scanner *s, unsigned line, const char *text)
@@ -412,7 +415,7 @@ static int spend(scanner *s, uint64_t names_new, uint64_t edges_new)
                       "of nodes as edges from one node to one node");
     if (s->names_seen > NAMES_MAX)
         return refuse(s, s->start, "more than 4,194,304 names of nodes");
-    if ((s->names_seen + s->edges_seen) * keys > SLOTS_MAX)
+    if ((s->names_seen + s->edges_seen) * keys > s->slots_max)
         return refuse(s, s->start,
                       "too many different attributes for this number of nodes");
     return 0;
@@ -651,10 +654,16 @@ static int scan_text(scanner *s)
 int paths__scan_create(paths__scan **out, const char *text, size_t bytes,
                        const char *file)
 {
-    scanner s = {.file = file, .p = text, .end = text + bytes, .line = 1};
+    scanner s = {.file = file,
+                 .p = text,
+                 .end = text + bytes,
+                 .line = 1,
+                 .slots_max = SLOTS_MAX + SLOTS_EACH * (uint64_t)bytes};
     int err;
 
     *out = NULL;
+    if (s.slots_max > SLOTS_MOST)
+        s.slots_max = SLOTS_MOST;
     if (bytes > PATHS__FILE_BYTES)
         return pastset_fail(PASTSET_EMAP, "%.250s: larger than 64 MiB", file);
     if (memchr(text, 0, bytes))

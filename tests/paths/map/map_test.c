@@ -1,5 +1,6 @@
 /* map_test.c - path maps: reading, writing, changing, checking. */
 #include "paths/map/map.h"
+#include "paths/map/map_internal.h"
 #include "paths/wrappers/wrapper.h"
 
 #include <stdlib.h>
@@ -193,6 +194,45 @@ Test(map, refuses_products_of_groups, .timeout = 120)
     check_product("subgraph s {", "} -> subgraph s {};");
     check_product("subgraph s {", "} {subgraph s {}} -> {subgraph s {}};");
     check_product("subgraph s {} -> subgraph s {", "} -> subgraph s {};");
+}
+
+#define MANY_KEYS 500
+
+/* So many nodes, and one of them with all of these attributes; comments are
+ * behind each. */
+static char *keyed(int nodes, const char *comment)
+{
+    size_t each = 16 + strlen(comment);
+    char *text = malloc((size_t)nodes * each + MANY_KEYS * 16 + 64);
+    size_t used = (size_t)sprintf(text, "digraph g { a [");
+
+    for (int i = 0; i < MANY_KEYS; i++)
+        used += (size_t)sprintf(text + used, "k%d=1,", i);
+    used += (size_t)sprintf(text + used, "k=1];\n");
+    for (int i = 0; i < nodes; i++)
+        used += (size_t)sprintf(text + used, "n%d;%s\n", i, comment);
+    sprintf(text + used, "}");
+    return text;
+}
+
+/* Each node has a slot for each attribute: a long text may have more of them.
+ */
+Test(map, bounds_attributes_by_the_length_of_the_text, .timeout = 120)
+{
+    char *brief = keyed(40000, ""), *more;
+    paths__scan *scan;
+
+    check_refused(brief, "too many different attributes for this number");
+    free(brief);
+    brief = keyed(40000, "/* a comment of a line, as people write them */");
+    check_status(paths__scan_create(&scan, brief, strlen(brief), "test.dot"),
+                 0);
+    paths__scan_destroy(scan);
+    free(brief);
+    more = keyed(140000, "/* a comment that is longer than what it is of, as "
+                         "there are some, and people who write them */");
+    check_refused(more, "too many different attributes for this number");
+    free(more);
 }
 
 Test(map, says_which_file_cannot_be_read, .timeout = 120)
