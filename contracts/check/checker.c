@@ -215,17 +215,23 @@ static bool has_classes(const checked *p)
            p->class_count[CONTRACTS_PERFORMANCE];
 }
 
-/* Of those that the contract is about, each as where it is not projected. */
+/* Of those that have classes of a metric's kind, each as where it is not
+ * projected. */
 static void mean_find(const contracts_checker *k, checked *all)
 {
+    const contracts_metrics *metrics = k->contract->metrics;
+
     all->operations = 0;
     for (uint32_t i = 0; i < all->member_count; i++)
         all->operations += k->processes[all->members[i]].operations;
     for (size_t m = 0; m < k->metric_count; m++) {
+        contracts_kind kind = contracts_metric_is_intrinsic(metrics, m)
+                                  ? CONTRACTS_INTRINSIC
+                                  : CONTRACTS_PERFORMANCE;
         double sum = 0, grains = 0, count = 0;
         for (uint32_t i = 0; i < all->member_count; i++) {
             const checked *p = &k->processes[all->members[i]];
-            if (!has_classes(p))
+            if (!p->class_count[kind])
                 continue;
             sum += p->values[m] / p->factors[m];
             grains += p->grains[m] / p->factors[m];
@@ -236,17 +242,19 @@ static void mean_find(const contracts_checker *k, checked *all)
     }
 }
 
-static int interval_take(contracts_checker *k, checked *p,
-                         const double *quantities, size_t width)
+static int interval_take(contracts_checker *k, uint32_t process,
+                         const contracts_course *course, size_t interval)
 {
     const contracts_metrics *metrics = k->contract->metrics;
-    double *more = realloc(k->more, width * sizeof(*more));
+    const double *quantities = contracts_course_at(course, process, interval);
+    checked *p = &k->processes[process];
+    double *more = realloc(k->more, course->width * sizeof(*more));
 
     if (!more)
         return pastset_no_memory("for a contract");
     k->more = more;
     p->operations = quantities[CONTRACTS_OPERATIONS];
-    contracts_course_one_more(more, quantities, width);
+    contracts_course_one_more(more, course, process, interval);
     contracts_metrics_instead(metrics, p->state, more, p->grains);
     contracts_metrics_next(metrics, p->state, quantities, p->values);
     for (size_t m = 0; m < k->metric_count; m++)
@@ -261,9 +269,7 @@ int contracts_checker_next(contracts_checker *k,
     int err = 0;
 
     for (uint32_t i = 0; i < k->process_count && !err; i++)
-        err = interval_take(k, &k->processes[i],
-                            contracts_course_at(course, i, interval),
-                            course->width);
+        err = interval_take(k, i, course, interval);
     for (uint32_t row = k->process_count; row < k->rows; row++)
         mean_find(k, &k->processes[row]);
     for (uint32_t row = 0; row < k->rows && !err; row++)
@@ -272,6 +278,49 @@ int contracts_checker_next(contracts_checker *k,
         contracts__verdicts(k, course, interval);
     *out = k->judgements;
     return err;
+}
+
+static bool are_same(const contracts_metrics *a, const contracts_metrics *b)
+{
+    size_t count = contracts_metrics_count(a);
+
+    if (contracts_metrics_count(b) != count)
+        return false;
+    for (size_t m = 0; m < count; m++)
+        if (strcmp(contracts_metric_name(a, m), contracts_metric_name(b, m)) ||
+            strcmp(contracts_metric_text(a, m), contracts_metric_text(b, m)))
+            return false;
+    return true;
+}
+
+/* Groups may be others, and have another order. */
+static checked *row_of(const contracts_checker *k, uint32_t row,
+                       const char *name)
+{
+    if (row <= k->process_count)
+        return &k->processes[row];
+    for (row = k->process_count + 1; row < k->rows; row++)
+        if (strcmp(k->processes[row].name, name) == 0)
+            return &k->processes[row];
+    return NULL;
+}
+
+void contracts_checker_continue(contracts_checker *k, contracts_checker *before)
+{
+    bool is_same = are_same(k->contract->metrics, before->contract->metrics);
+
+    for (uint32_t row = 0; row < k->rows; row++) {
+        checked *p = &k->processes[row];
+        checked *was = row_of(before, row, p->name);
+        if (!was)
+            continue;
+        memcpy(p->in_a_row, was->in_a_row, sizeof(p->in_a_row));
+        if (is_same && row < k->process_count) {
+            contracts_metric_state *state = p->state;
+            p->state = was->state;
+            was->state = state;
+        }
+    }
 }
 
 uint32_t contracts_checker_rows(const contracts_checker *k)

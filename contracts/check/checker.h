@@ -100,6 +100,11 @@ void contracts_checker_destroy(contracts_checker *checker);
 int contracts_checker_next(contracts_checker *checker,
                            const contracts_judgement **out,
                            const contracts_course *course, size_t interval);
+/* Goes on where another one of the same processes was, whose contract was
+ * another: what has been violated so far is, and metrics that are the same
+ * remember what they did, which `before` forgets. */
+void contracts_checker_continue(contracts_checker *checker,
+                                contracts_checker *before);
 /* How many judgements there are of an interval; at least 1 more than processes.
  */
 uint32_t contracts_checker_rows(const contracts_checker *checker);

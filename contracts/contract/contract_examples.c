@@ -114,10 +114,5 @@ void contracts__examples_fini(contracts__examples *e)
 uint32_t contracts__examples_number(const contracts__examples *e, size_t run,
                                     uint32_t name)
 {
-    uint32_t row;
-
-    if (name < e->name_count)
-        return e->numbers[run * e->name_count + name];
-    row = e->runs[run].course->processes + (name - e->name_count);
-    return row < e->runs[run].signature->rows ? row : CONTRACTS__ABSENT;
+    return e->numbers[run * e->name_count + name];
 }

@@ -7,6 +7,9 @@
 #include "pastset/array.h"
 #include "pastset/status.h"
 
+#define GROUPS_MAX 10000
+#define MEMBERS_MAX 20000 /* looked through for each that is added */
+
 /* NULL: no memory. */
 static contracts_group *group_of(contracts_contract *c, const char *name)
 {
@@ -31,6 +34,10 @@ int contracts_contract_group(contracts_contract *c, const char *name,
     contracts_group *group;
     char **grown;
 
+    if (strcmp(name, "all") == 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "the mean of all processes is called all: give the "
+                            "group another name");
     if (!*name || strpbrk(name, "\"\n") || strpbrk(process, "\"\n"))
         return pastset_fail(PASTSET_EINVAL,
                             "the group %s of %s cannot be written into a "
@@ -39,6 +46,10 @@ int contracts_contract_group(contracts_contract *c, const char *name,
     group = group_of(c, name);
     if (!group)
         return pastset_no_memory("for a contract");
+    if (c->group_count > GROUPS_MAX || group->member_count >= MEMBERS_MAX)
+        return pastset_fail(PASTSET_EINVAL,
+                            "more than %d groups, or %d processes in one",
+                            GROUPS_MAX, MEMBERS_MAX);
     for (size_t i = 0; i < group->member_count; i++)
         if (strcmp(group->members[i], process) == 0)
             return 0;
@@ -54,24 +65,33 @@ int contracts_contract_group(contracts_contract *c, const char *name,
     return 0;
 }
 
+static int by_text(const void *left, const void *right)
+{
+    return strcmp(*(const char *const *)left, *(const char *const *)right);
+}
+
 uint32_t *contracts_group_members(const contracts_group *group,
                                   const char *const *names, uint32_t processes,
                                   uint32_t *count)
 {
-    uint32_t *out = malloc((group->member_count + 1) * sizeof(*out));
+    size_t members = group->member_count;
+    uint32_t *out = malloc((members + 1) * sizeof(*out));
+    const char **sorted = malloc((members + 1) * sizeof(*sorted));
 
     *count = 0;
-    if (!out) {
+    if (!out || !sorted) {
+        free(out);
+        free(sorted);
         pastset_no_memory("for a group");
         return NULL;
     }
-    for (uint32_t p = 0; p < processes && *count < group->member_count; p++) {
-        bool is_in = false;
-        for (size_t i = 0; i < group->member_count && !is_in; i++)
-            is_in = strcmp(group->members[i], names[p]) == 0;
-        if (is_in)
+    for (size_t i = 0; i < members; i++)
+        sorted[i] = group->members[i];
+    qsort(sorted, members, sizeof(*sorted), by_text);
+    for (uint32_t p = 0; p < processes && *count < members; p++)
+        if (bsearch(&names[p], sorted, members, sizeof(*sorted), by_text))
             out[(*count)++] = p;
-    }
+    free(sorted);
     return out;
 }
 

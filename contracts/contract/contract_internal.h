@@ -41,9 +41,8 @@ typedef struct contracts__examples {
 int contracts__examples_create(contracts__examples *e,
                                const contracts_example *runs, size_t count);
 void contracts__examples_fini(contracts__examples *e);
-/* The row of a run's signature that has this name, by its number; behind these
- * all processes, and the contract's groups. CONTRACTS__ABSENT: the run has no
- * such process. */
+/* The process of a run that has this name, by its number. CONTRACTS__ABSENT: it
+ * has none. */
 uint32_t contracts__examples_number(const contracts__examples *e, size_t run,
                                     uint32_t name);
 

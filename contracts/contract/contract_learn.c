@@ -12,8 +12,11 @@
 typedef struct learning {
     contracts_contract *c;
     const contracts__examples *all;
-    uint32_t process; /* that is learnt from, by name; behind them: all, and
-                         groups */
+    uint32_t process;  /* that is learnt from, by name; behind them: all, and
+                          groups */
+    uint32_t *members; /* of all, or of a group: by name */
+    uint32_t member_count;
+    bool *learnt[CONTRACTS_KINDS]; /* by name: it has classes of this kind */
 } learning;
 
 static bool is_process(const learning *l)
@@ -83,6 +86,56 @@ typedef struct by_place {
     size_t first[CONTRACTS_KINDS], count[CONTRACTS_KINDS]; /* in the contract */
 } by_place;
 
+/* As a check does it (checker.c): the mean of those that have classes of this
+ * kind. False: it is not known of one of them. */
+static bool mean_at(const learning *l, const contracts__place *at,
+                    contracts_kind kind, size_t metric, double *value,
+                    double *grain)
+{
+    const contracts_signature *from = at->example->signature;
+    double values = 0, grains = 0, count = 0;
+
+    for (uint32_t i = 0; i < l->member_count; i++) {
+        uint32_t number =
+            contracts__examples_number(l->all, at->run, l->members[i]);
+        if (!l->learnt[kind][l->members[i]] || number == CONTRACTS__ABSENT)
+            continue;
+        values += contracts_signature_at(from, number, at->interval)[metric];
+        grains +=
+            contracts_signature_grains_at(from, number, at->interval)[metric];
+        count++;
+    }
+    *value = values / count;
+    *grain = grains / (count * count);
+    return count > 0 && !isnan(values) && !isnan(grains);
+}
+
+static bool means_take(const learning *l, const contracts__place *at,
+                       contracts_kind kind, double *points, double *grains)
+{
+    bool is_known = l->c->sizes[kind] > 0;
+
+    for (size_t m = 0; m < l->c->sizes[kind] && is_known; m++)
+        is_known = mean_at(l, at, kind, l->c->members[kind][m], &points[m],
+                           &grains[m]);
+    return is_known;
+}
+
+static bool process_take(const learning *l, const contracts__place *at,
+                         contracts_kind kind, double *points, double *grains)
+{
+    const contracts_signature *from = at->example->signature;
+    uint32_t number = number_at(l, at);
+
+    return number != CONTRACTS__ABSENT &&
+           contracts_values_of(
+               points, l->c, kind,
+               contracts_signature_at(from, number, at->interval)) &&
+           contracts_values_of(
+               grains, l->c, kind,
+               contracts_signature_grains_at(from, number, at->interval));
+}
+
 /* The points of the intervals of which all is known, with their grains; what
  * `in` tells is which these are. Gives how many. */
 static size_t points_take(const learning *l, contracts_kind kind,
@@ -90,20 +143,11 @@ static size_t points_take(const learning *l, contracts_kind kind,
 {
     size_t size = l->c->sizes[kind], count = 0;
 
-    for (size_t i = 0; i < l->all->place_count; i++) {
-        const contracts__place *at = &l->all->places[i];
-        const contracts_signature *from = at->example->signature;
-        uint32_t number = number_at(l, at);
-        if (number == CONTRACTS__ABSENT ||
-            !contracts_values_of(
-                &points[count * size], l->c, kind,
-                contracts_signature_at(from, number, at->interval)) ||
-            !contracts_values_of(
-                &grains[count * size], l->c, kind,
-                contracts_signature_grains_at(from, number, at->interval)))
-            continue;
-        in[count++] = i;
-    }
+    for (size_t i = 0; i < l->all->place_count; i++)
+        if ((is_process(l) ? process_take : means_take)(
+                l, &l->all->places[i], kind, &points[count * size],
+                &grains[count * size]))
+            in[count++] = i;
     return count;
 }
 
@@ -138,6 +182,8 @@ static int classes_learn(const learning *l, contracts_kind kind, by_place *by)
     for (size_t i = 0; i < found.count && !err; i++)
         err = class_add(l, kind, &found, i);
     by->count[kind] = l->c->class_count - by->first[kind];
+    if (is_process(l))
+        l->learnt[kind][l->process] = by->count[kind] > 0;
     if (!err)
         places_find(by->of[kind], of, in, count, places);
     contracts_classes_fini(&found);
@@ -328,23 +374,61 @@ static int names_check(const learning *l)
     return 0;
 }
 
+/* Whose mean is learnt from: of all, or of a group. */
+static int members_find(learning *l)
+{
+    uint32_t count = l->all->name_count;
+
+    free(l->members);
+    if (l->process > count) {
+        l->members =
+            contracts_group_members(&l->c->groups[l->process - count - 1],
+                                    l->all->names, count, &l->member_count);
+        return l->members ? 0 : PASTSET_ENOMEM;
+    }
+    l->members = malloc(((size_t)count + 1) * sizeof(*l->members));
+    if (!l->members)
+        return pastset_no_memory("for a contract");
+    for (l->member_count = 0; l->member_count < count; l->member_count++)
+        l->members[l->member_count] = l->member_count;
+    return 0;
+}
+
+static int all_learn(learning *l)
+{
+    uint32_t count = l->all->name_count;
+    int err = names_check(l);
+
+    if (!err)
+        err = contracts_groups_check(l->c, l->all->names, count);
+    for (int k = 0; k < CONTRACTS_KINDS && !err; k++) {
+        l->learnt[k] = calloc((size_t)count + 1, sizeof(**l->learnt));
+        if (!l->learnt[k])
+            err = pastset_no_memory("for a contract");
+    }
+    for (; l->process <= count + l->c->group_count && !err; l->process++) {
+        err = is_process(l) ? 0 : members_find(l);
+        if (!err)
+            err = kinds_learn(l);
+        if (!err && is_process(l))
+            err = usual_learn(l);
+    }
+    for (int k = 0; k < CONTRACTS_KINDS; k++)
+        free(l->learnt[k]);
+    free(l->members);
+    return err;
+}
+
 int contracts_contract_learn(contracts_contract *c,
                              const contracts_example *runs, size_t count)
 {
     contracts__examples all;
-    learning l = {c, &all, 0};
+    learning l = {.c = c, .all = &all};
     int err = contracts__examples_create(&all, runs, count);
 
     contracts__contract_forget(c);
     if (!err)
-        err = names_check(&l);
-    if (!err)
-        err = contracts_groups_check(c, all.names, all.name_count);
-    for (; l.process <= all.name_count + c->group_count && !err; l.process++) {
-        err = kinds_learn(&l);
-        if (!err && is_process(&l))
-            err = usual_learn(&l);
-    }
+        err = all_learn(&l);
     contracts__examples_fini(&all);
     if (!err && c->class_count == 0)
         err = pastset_fail(PASTSET_EINVAL,

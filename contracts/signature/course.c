@@ -331,19 +331,6 @@ int contracts_course_take(contracts_course **out,
     return err;
 }
 
-void contracts_course_one_more(double *out, const double *quantities,
-                               size_t width)
-{
-    double operations = quantities[CONTRACTS_OPERATIONS];
-    double grown = operations > 0 ? (operations + 1) / operations : 1;
-
-    memcpy(out, quantities, width * sizeof(*out));
-    out[CONTRACTS_OPERATIONS] = operations + 1;
-    out[CONTRACTS_MESSAGES] *= grown;
-    out[CONTRACTS_ROUNDS] *= grown;
-    out[CONTRACTS_BYTES] *= grown;
-}
-
 size_t contracts_course_ends_next(const contracts_course *course,
                                   uint32_t process, size_t interval)
 {
@@ -361,6 +348,39 @@ size_t contracts_course_ends_next(const contracts_course *course,
             break;
     }
     return CONTRACTS_NEVER;
+}
+
+#define BACK_MAX 1000 /* intervals, at most, to what has ended last */
+
+/* An interval in which operations ended, to know what they are like; or NULL.
+ */
+static const double *alike(const contracts_course *c, uint32_t process,
+                           size_t interval)
+{
+    size_t next = contracts_course_ends_next(c, process, interval);
+
+    if (next != CONTRACTS_NEVER)
+        return contracts_course_at(c, process, next);
+    for (size_t i = 1; i <= interval && i <= BACK_MAX; i++) {
+        const double *q = contracts_course_at(c, process, interval - i);
+        if (q[CONTRACTS_OPERATIONS] > 0)
+            return q;
+    }
+    return NULL;
+}
+
+void contracts_course_one_more(double *out, const contracts_course *c,
+                               uint32_t process, size_t interval)
+{
+    static const contracts_quantity counted[] = {
+        CONTRACTS_MESSAGES, CONTRACTS_ROUNDS, CONTRACTS_BYTES};
+    const double *like = alike(c, process, interval);
+
+    memcpy(out, contracts_course_at(c, process, interval),
+           c->width * sizeof(*out));
+    out[CONTRACTS_OPERATIONS]++;
+    for (size_t i = 0; i < sizeof(counted) / sizeof(*counted) && like; i++)
+        out[counted[i]] += like[counted[i]] / like[CONTRACTS_OPERATIONS];
 }
 
 void contracts_course_destroy(contracts_course *course)

@@ -81,9 +81,10 @@ static inline double *contracts_course_at(const contracts_course *course,
 }
 
 /* What the quantities of an interval would be with one operation more, like the
- * mean of the others. */
-void contracts_course_one_more(double *out, const double *quantities,
-                               size_t width);
+ * mean of the others; where there are none, of those that end next, or have
+ * ended last, as far as that is known. */
+void contracts_course_one_more(double *out, const contracts_course *course,
+                               uint32_t process, size_t interval);
 
 #define CONTRACTS_NEVER SIZE_MAX
 

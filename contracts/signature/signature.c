@@ -15,7 +15,7 @@ static void interval_make(const contracts_signature *s, uint32_t process,
     double *values = contracts_signature_at(s, process, interval);
     double *grains = contracts_signature_grains_at(s, process, interval);
 
-    contracts_course_one_more(more, q, course->width);
+    contracts_course_one_more(more, course, process, interval);
     contracts_metrics_instead(s->metrics, state, more, grains);
     contracts_metrics_next(s->metrics, state, q, values);
     for (size_t m = 0; m < s->metric_count; m++)

@@ -512,6 +512,116 @@ Test(contract, learns_of_a_group, .timeout = 60)
     end(&k);
 }
 
+/* One that is never twice alike has no class, and is in no mean: neither when
+ * it is learnt nor when it is checked. */
+Test(contract, takes_the_mean_of_those_that_it_is_about, .timeout = 60)
+{
+    checked_course k = {.contract = contract_of(
+                            "interval 0.5;\nviolated 1;\n"
+                            "metric performance rate = operations / seconds;\n"
+                            "group \"pair\" of \"p0\", \"p2\";\n"),
+                        .course = course_made()};
+
+    all_well(k.course);
+    for (size_t i = 0; i < INTERVALS; i++) {
+        double operations = 100 * pow(2, (double)i);
+        interval_set(k.course, 2, i, operations, 100, 1e-6, 0, 0, 0);
+    }
+    expect_learnt(&k, "class performance of all (1000) deviates "
+                      "(1.13686838e-13) seen 12;\n"
+                      "class performance of \"pair\" (1000) deviates ");
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    for (size_t i = 0; i < INTERVALS; i++) {
+        const contracts_judgement *j = next_of(&k, i);
+        for (uint32_t row = PROCESSES; row < PROCESSES + 2; row++)
+            cr_assert_eq(j[row].levels[CONTRACTS_PERFORMANCE].level, 0,
+                         "row %u, interval %zu: %g", row, i,
+                         j[row].levels[CONTRACTS_PERFORMANCE].level);
+    }
+    end(&k);
+}
+
+/* It has other classes, but of one metric no value: the mean is without it. */
+Test(checker, takes_the_mean_of_those_that_have_classes_of_a_kind,
+     .timeout = 60)
+{
+    checked_course k = {
+        .contract = contract_of(
+            "interval 0.5;\nviolated 1;\n"
+            "metric intrinsic size = bytes / operations;\n"
+            "metric performance met = rounds / rounds * operations;\n"
+            "class intrinsic of \"p0\" (100) deviates (1) seen 9;\n"
+            "class intrinsic of \"p1\" (100) deviates (1) seen 9;\n"
+            "class performance of \"p0\" (500) deviates (1) seen 9;\n"
+            "class performance of all (500) deviates (1) seen 9;\n"),
+        .course = course_made()};
+
+    all_well(k.course);
+    for (size_t i = 0; i < INTERVALS; i++)
+        contracts_course_at(k.course, 0, i)[CONTRACTS_ROUNDS] = 1;
+    interval_set(k.course, 0, 1, 50, 100, 5e-4, 0, 2e-4, 3e-4);
+    contracts_course_at(k.course, 0, 1)[CONTRACTS_ROUNDS] = 1;
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    for (size_t i = 0; i < 2; i++) {
+        const contracts_level *level =
+            &next_of(&k, i)[PROCESSES].levels[CONTRACTS_PERFORMANCE];
+        cr_assert_float_eq(level->level, i, 1e-9, "%g", level->level);
+    }
+    end(&k);
+}
+
+/* Another contract of the same processes: what was off stays off, and is
+ * violated when it has been so for long enough. */
+Test(checker, goes_on_where_another_was, .timeout = 60)
+{
+    checked_course k = begin();
+    contracts_contract *other = contract_of(TEXT PAIR);
+    contracts_checker *next;
+
+    for (size_t i = 0; i < 3; i++)
+        interval_set(k.course, 0, i, 50, 100, 5e-4, 1e-3, 2e-4, 3e-4);
+    next_of(&k, 0);
+    cr_assert(!next_of(&k, 1)->levels[CONTRACTS_PERFORMANCE].is_violated);
+    check_status(contracts_checker_create(&next, other, names, PROCESSES), 0);
+    contracts_checker_continue(next, k.checker);
+    contracts_checker_destroy(k.checker);
+    k.checker = next;
+    cr_assert(next_of(&k, 2)->levels[CONTRACTS_PERFORMANCE].is_violated);
+    cr_assert(!next_of(&k, 3)->levels[CONTRACTS_PERFORMANCE].is_violated);
+    contracts_contract_destroy(k.contract);
+    k.contract = other;
+    end(&k);
+}
+
+/* Bytes come with operations: where none ends, with those that end next, or
+ * have ended last. */
+Test(checker, allows_for_the_bytes_of_an_operation, .timeout = 60)
+{
+    static const double operations[] = {2, 0, 2, 0, 0};
+    checked_course k = {
+        .contract = contract_of(
+            "interval 0.5;\ntolerance 0.1;\nviolated 3;\n"
+            "metric performance sent = bytes / seconds;\n"
+            "class performance of \"p0\" (400) deviates (0) seen 10;\n"),
+        .course = course_made()};
+
+    check_status(
+        contracts_checker_create(&k.checker, k.contract, names, PROCESSES), 0);
+    all_well(k.course);
+    for (size_t i = 0; i < INTERVALS; i++)
+        interval_set(k.course, 0, i, i < 5 ? operations[i] : 0, 100, 0, 0, 0,
+                     0);
+    for (size_t i = 0; i < 5; i++) { /* 200 a second are one operation */
+        const contracts_level *level =
+            &next_of(&k, i)->levels[CONTRACTS_PERFORMANCE];
+        cr_assert_float_eq(level->distance, operations[i] > 0 ? 0 : 2, 1e-9,
+                           "interval %zu: %g", i, level->distance);
+    }
+    end(&k);
+}
+
 /* Two a second is what one operation makes of half a second: 5 are promised. */
 Test(checker, allows_for_what_is_counted_in_whole_numbers, .timeout = 60)
 {

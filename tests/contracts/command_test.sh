@@ -301,10 +301,11 @@ refuse 'of no interval of 1000 s a metric is known' contract check long BASE
 refuse 'in no three intervals of 1000 s' contract make BASE --interval=1000s
 refuse "'ends' is not NAME=PROCESSES" contract make BASE --group=ends
 refuse "'=h0' is not NAME=PROCESSES" contract make BASE --group==h0
-refuse 'no process of the run has such a name (the first one is h0)' \
+refuse 'no process has such a name (the first one is h0)' \
     contract make BASE '--group=ends=z*'
 refuse 'the group h1 of the contract has the name of a process' \
     contract make BASE --group=h1=h0
+refuse 'the mean of all processes is called all' contract make BASE --group=all=h0
 refuse 'missing' contract make BASE missing --metrics=metrics
 sed 's/"h\([0-9]\)"/"g\1"/' made > strange
 refuse 'has classes of none of the processes' contract check strange BASE

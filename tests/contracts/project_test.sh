@@ -84,8 +84,21 @@ eventspace contract project plain --predicted=prediction > out
 grep -q '^project "h1" rate by 0\.687' out || fail "$(cat prediction out)"
 
 refuse 'one of --by and --predicted is needed' contract project plain
-refuse 'one of --by and --predicted' contract project plain --by=1 \
+refuse '--by and --predicted exclude each other' contract project plain --by=1 \
     --predicted=shares
+refuse 'cannot be the same file' contract project - --predicted=-
+yes 250 | head -n 10 > series
+eventspace forecast series --format=json > rates
+refuse 'rates: this is neither .* of shares, from 0 to 1' \
+    contract project plain --predicted=rates
+for wrong in '"lower_slowdown": 2, "upper_slowdown": null' \
+    '"lower_slowdown": 2, "upper_slowdown": "2"' \
+    '"lower_slowdown": -2, "upper_slowdown": 4'; do
+    echo "{\"dedicated_s\": 1, \"answers\": [{\"best\": \"best\", $wrong}]}" > odd
+    refuse 'odd: this is neither' contract project plain --predicted=odd
+done
+echo '{"dedicated_s": -10, "time": {"time_s": -20}}' > odd
+refuse 'odd: this is neither' contract project plain --predicted=odd
 refuse 'the contract is missing' contract project --by=1
 for factor in 0 -1 nan inf x 1e9 ''; do
     refuse "'$factor' is not a factor" contract project plain "--by=$factor"

@@ -107,6 +107,22 @@ static int measure(learnt *all, size_t count, const contracts_contract *c)
     return err;
 }
 
+static int groups_add(contracts_contract *c, const learnt *all,
+                      const make_arguments *a)
+{
+    cli_grouped *runs = calloc(a->run_count, sizeof(*runs));
+    int err;
+
+    if (!runs)
+        return pastset_no_memory("for groups");
+    for (size_t i = 0; i < a->run_count; i++)
+        runs[i] = (cli_grouped){all[i].run, all[i].measured.names,
+                                all[i].measured.processes};
+    err = cli_grouping_add(c, &a->grouping, runs, a->run_count);
+    free(runs);
+    return err;
+}
+
 static int learn(contracts_contract *c, learnt *all, const make_arguments *a)
 {
     contracts_example *runs = calloc(a->run_count, sizeof(*runs));
@@ -114,13 +130,11 @@ static int learn(contracts_contract *c, learnt *all, const make_arguments *a)
                    : pastset_no_memory("for a contract");
 
     if (!err)
-        err =
-            cli_grouping_add(c, &a->grouping, all[0].run, all[0].measured.names,
-                             all[0].measured.processes);
+        err = groups_add(c, all, a);
     for (size_t i = 0; i < a->run_count && !err; i++) {
         const cli_measured *m = &all[i].measured;
-        err = contracts_contract_signature(&all[i].signature, c, m->course,
-                                           m->names);
+        err =
+            contracts_signature_make(&all[i].signature, c->metrics, m->course);
         runs[i] = (contracts_example){m->course, all[i].signature, m->names};
     }
     if (!err)
@@ -154,7 +168,7 @@ static int make(learnt *runs, const make_arguments *a)
     if (a->cluster)
         err = cluster_take(c, a->cluster);
     if (!err)
-        err = cli_contract_files_fit(c, a->learning.metrics, a->output);
+        err = cli_contract_files_fit(c, a->output);
     if (!err)
         err = learn(c, runs, a);
     if (!err)

@@ -73,8 +73,14 @@ static error_t parse_project(int key, char *text, struct argp_state *state)
         a->output = text;
         return 0;
     case ARGP_KEY_END:
-        if (!a->predicted == !a->factor)
+        if (!a->predicted && !a->factor)
             argp_error(state, "one of --by and --predicted is needed");
+        if (a->predicted && a->factor)
+            argp_error(state, "--by and --predicted exclude each other");
+        if (a->predicted && a->contract &&
+            strcmp(a->predicted, a->contract) == 0)
+            argp_error(state, "the contract and what was predicted cannot be "
+                              "the same file");
         return 0;
     case ARGP_KEY_ARG:
         if (a->contract)
@@ -91,25 +97,32 @@ static error_t parse_project(int key, char *text, struct argp_state *state)
 
 /* --- what was predicted --- */
 
+/* Above 0; NAN: it is none. */
+static double number_of(const json_t *object, const char *key)
+{
+    const json_t *number = json_object_get(object, key);
+
+    return json_is_number(number) && json_number_value(number) > 0
+               ? json_number_value(number)
+               : (double)NAN;
+}
+
 /* How many times as long a program takes: of the best model, the middle of its
  * range; or by histories. NAN: nothing is said of that. */
 static double slowdown_of(const json_t *prediction)
 {
     const json_t *time = json_object_get(prediction, "time");
-    double dedicated_s =
-        json_number_value(json_object_get(prediction, "dedicated_s"));
     size_t i;
     const json_t *one;
 
-    if (time)
-        return json_number_value(json_object_get(time, "time_s")) / dedicated_s;
+    if (json_is_object(time))
+        return number_of(time, "time_s") / number_of(prediction, "dedicated_s");
     json_array_foreach(json_object_get(prediction, "answers"), i, one)
     {
         const char *best = json_string_value(json_object_get(one, "best"));
         if (best && strcmp(best, "best") == 0)
-            return 0.5 *
-                   (json_number_value(json_object_get(one, "lower_slowdown")) +
-                    json_number_value(json_object_get(one, "upper_slowdown")));
+            return 0.5 * (number_of(one, "lower_slowdown") +
+                          number_of(one, "upper_slowdown"));
     }
     return (double)NAN;
 }
@@ -124,28 +137,34 @@ static double next_of(const json_t *forecast)
     {
         const char *what = json_string_value(json_object_get(one, "what"));
         if (what && strcmp(what, "next") == 0)
-            return json_number_value(json_object_get(one, "mean"));
+            return number_of(one, "mean");
     }
     return (double)NAN;
 }
 
+#define SHARE_MAX                                                              \
+    1.05 /* as it may be forecast where it is all of a processor */
+
 static int factor_read(double *factor, const char *file)
 {
+    bool is_prediction;
     json_error_t error;
     json_t *told = json_load_file(file, 0, &error);
 
     if (!told)
         return pastset_fail(PASTSET_EFORMAT, "%s:%d:%d: %s", file, error.line,
                             error.column, error.text);
-    *factor = json_object_get(told, "dedicated_s") ? 1 / slowdown_of(told)
-                                                   : next_of(told);
+    is_prediction = json_object_get(told, "dedicated_s") != NULL;
+    *factor = is_prediction ? 1 / slowdown_of(told) : next_of(told);
     json_decref(told);
-    return *factor >= FACTOR_MIN && *factor <= FACTOR_MAX
+    return *factor >= FACTOR_MIN &&
+                   *factor <= (is_prediction ? FACTOR_MAX : SHARE_MAX)
                ? 0
                : pastset_fail(PASTSET_EFORMAT,
                               "%s: this is neither what `eventspace predict "
-                              "--format=json` prints, nor a forecast of shares "
-                              "above 0 by `eventspace forecast --format=json`",
+                              "--format=json` prints, nor a forecast by "
+                              "`eventspace forecast --format=json` of shares, "
+                              "from 0 to 1",
                               file);
 }
 
@@ -214,7 +233,7 @@ static int make(contracts_contract *c, const project_arguments *a)
     if (!err)
         err = project(c, a, factor);
     if (!err)
-        err = cli_contract_files_fit(c, a->contract, a->output);
+        err = cli_contract_files_fit(c, a->output);
     return err ? err : cli_contract_write(c, a->output);
 }
 

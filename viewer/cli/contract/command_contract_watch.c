@@ -419,8 +419,32 @@ static int look(watcher *w)
 
 /* --- another contract --- */
 
-/* Can this one take the place of the other? */
-static int renewed_try(const watcher *w, const contracts_contract *renewed)
+/* What was violated still is, until it is known to be kept again: by name, as
+ * groups may be others. */
+static int violated_carry(watcher *w, const contracts_checker *checker)
+{
+    uint32_t rows = contracts_checker_rows(checker);
+    uint32_t were = contracts_checker_rows(w->checker);
+
+    for (int k = 0; k < CONTRACTS_KINDS; k++) {
+        bool *violated = calloc(rows, sizeof(*violated));
+        if (!violated)
+            return pastset_no_memory("for a contract");
+        for (uint32_t row = 0; row < rows; row++)
+            for (uint32_t was = 0; was < were; was++)
+                if (strcmp(contracts_checker_name(checker, row),
+                           contracts_checker_name(w->checker, was)) == 0)
+                    violated[row] = w->violated[k][was];
+        free(w->violated[k]);
+        w->violated[k] = violated;
+    }
+    return 0;
+}
+
+/* A checker of the contract that takes the place of the other one; NULL: there
+ * is none so far. */
+static int checker_renew(contracts_checker **out, watcher *w,
+                         const contracts_contract *renewed)
 {
     contracts_checker *checker = NULL;
     int err = renewed->interval_s == w->c->interval_s
@@ -432,7 +456,15 @@ static int renewed_try(const watcher *w, const contracts_contract *renewed)
     if (!err && w->m.names)
         err = contracts_checker_create(&checker, renewed, w->m.names,
                                        w->m.processes);
-    contracts_checker_destroy(checker);
+    if (!err && w->checker && w->processes == w->m.processes)
+        err = violated_carry(w, checker);
+    if (!err && w->checker && w->processes == w->m.processes)
+        contracts_checker_continue(checker, w->checker);
+    else {
+        contracts_checker_destroy(checker);
+        checker = NULL;
+    }
+    *out = checker;
     return err;
 }
 
@@ -441,17 +473,18 @@ static int renewed_try(const watcher *w, const contracts_contract *renewed)
 static void contract_renew(watcher *w)
 {
     contracts_contract *renewed = cli_promise_again(&w->a->promise, &w->file);
+    contracts_checker *checker;
 
     if (!renewed)
         return;
-    if (renewed_try(w, renewed)) {
+    if (checker_renew(&checker, w, renewed)) {
         cli_promise_complain();
         contracts_contract_destroy(renewed);
         return;
     }
     fprintf(stderr, "eventspace: %s has changed\n", w->a->promise.contract);
     contracts_checker_destroy(w->checker);
-    w->checker = NULL;
+    w->checker = checker;
     contracts_contract_destroy(w->renewed);
     w->c = w->renewed = renewed;
 }
@@ -524,6 +557,7 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
                  .c = c,
                  .interval_ns = llround(c->interval_s * SECOND_NS),
                  .run = run,
+                 .file = a->promise.seen,
                  .balancing = {.tunable = a->balance, .from_ns = INT64_MIN},
                  .next_ns = NOT_ASKED,
                  .margin_ns = MARGIN_MAX * llround(c->interval_s * SECOND_NS)};

@@ -24,12 +24,30 @@ int cli_contract_write(const contracts_contract *c, const char *file)
     return viewer_output_end(output, err);
 }
 
+/* Would this name, in a contract in the file `to`, be that of the file? */
+static bool is_found(const char *name, const struct stat *about, const char *to)
+{
+    const char *slash = to ? strrchr(to, '/') : NULL;
+    struct stat found;
+    char *path;
+    bool is;
+
+    if (*name == '/')
+        return true;
+    if (asprintf(&path, "%.*s%s", slash ? (int)(slash - to + 1) : 0,
+                 to ? to : "", name) < 0)
+        return false;
+    is = stat(path, &found) == 0 && found.st_dev == about->st_dev &&
+         found.st_ino == about->st_ino;
+    free(path);
+    return is;
+}
+
 /* A contract looks for a file beside itself: it may be written elsewhere than
  * where the file was named. */
-static int name_fit(char **name, const char *path, bool is_elsewhere)
+static int name_fit(char **name, const char *path, const char *to)
 {
     struct stat about;
-    char *whole = NULL;
 
     if (!*name)
         return 0;
@@ -39,8 +57,8 @@ static int name_fit(char **name, const char *path, bool is_elsewhere)
                             "%s: the contract names this file, so it has to "
                             "be one that is there later",
                             path);
-    if (is_elsewhere && **name != '/') {
-        whole = realpath(path, NULL);
+    if (!is_found(*name, &about, to)) {
+        char *whole = realpath(path, NULL);
         if (!whole)
             return pastset_fail(PASTSET_EIO, "%s: %s", path, strerror(errno));
         free(*name);
@@ -54,12 +72,9 @@ static int name_fit(char **name, const char *path, bool is_elsewhere)
                : 0;
 }
 
-int cli_contract_files_fit(contracts_contract *c, const char *from,
-                           const char *to)
+int cli_contract_files_fit(contracts_contract *c, const char *to)
 {
-    bool is_elsewhere = (from && strchr(from, '/')) || (to && strchr(to, '/'));
-    int err = name_fit(&c->rules_file, c->rules_path, is_elsewhere);
+    int err = name_fit(&c->rules_file, c->rules_path, to);
 
-    return err ? err
-               : name_fit(&c->cluster_file, c->cluster_path, is_elsewhere);
+    return err ? err : name_fit(&c->cluster_file, c->cluster_path, to);
 }

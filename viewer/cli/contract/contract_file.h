@@ -7,11 +7,10 @@
 #include "contracts/contract/contract.h"
 
 /* The files that a contract names are looked for beside it: makes their names
- * such that they are found from the file `to` as they were from `from` (both
- * may be NULL: the working directory). Errors: PASTSET_EINVAL (one cannot be
- * named), PASTSET_EIO, PASTSET_ENOMEM. */
-int cli_contract_files_fit(contracts_contract *c, const char *from,
-                           const char *to);
+ * such that they are found from the file `to` (NULL: from the working
+ * directory). Errors: PASTSET_EINVAL (one cannot be named), PASTSET_EIO,
+ * PASTSET_ENOMEM. */
+int cli_contract_files_fit(contracts_contract *c, const char *to);
 /* To this file, or (NULL or "-") to standard output. Errors: PASTSET_EIO,
  * PASTSET_ENOMEM. */
 int cli_contract_write(const contracts_contract *c, const char *file);

@@ -8,7 +8,6 @@
 
 #include "pastset/array.h"
 #include "pastset/status.h"
-#include "viewer/cli/contract/measured_run.h"
 
 void cli_take_group(cli_grouping *g, const char *text, struct argp_state *state)
 {
@@ -35,94 +34,111 @@ static bool is_among(char *list, const char *name)
     return false;
 }
 
-static int group_add(contracts_contract *c, const char *group,
-                     const char *const *names, uint32_t processes)
+/* `*found` is how many there are now. */
+static int members_add(contracts_contract *c, const char *name,
+                       const char *patterns, const cli_grouped *run,
+                       size_t *found)
 {
-    size_t length = strcspn(group, "=");
-    char *name = strndup(group, length);
-    uint32_t found = 0;
-    int err = name ? 0 : pastset_no_memory("for a group");
+    int err = 0;
 
-    for (uint32_t p = 0; p < processes && !err; p++) {
-        char *list = strdup(&group[length + 1]);
+    for (uint32_t p = 0; p < run->count && !err; p++) {
+        char *list = strdup(patterns);
         if (!list)
             err = pastset_no_memory("for a group");
-        else if (is_among(list, names[p])) {
-            err = contracts_contract_group(c, name, names[p]);
-            found++;
+        else if (is_among(list, run->names[p])) {
+            err = contracts_contract_group(c, name, run->names[p]);
+            ++*found;
         }
         free(list);
     }
+    return err;
+}
+
+static int group_add(contracts_contract *c, const char *group,
+                     const cli_grouped *runs, size_t count)
+{
+    size_t length = strcspn(group, "="), found = 0;
+    char *name = strndup(group, length);
+    int err = name ? 0 : pastset_no_memory("for a group");
+
+    for (size_t i = 0; i < count && !err; i++)
+        err = members_add(c, name, &group[length + 1], &runs[i], &found);
     if (!err && found == 0)
         err = pastset_fail(PASTSET_EINVAL,
-                           "--group=%s: no process of the run has such a name "
-                           "(the first one is %s)",
-                           group, processes ? names[0] : "missing");
+                           "--group=%s: no process has such a name (the first "
+                           "one is %s)",
+                           group, runs[0].count ? runs[0].names[0] : "missing");
     free(name);
     return err;
 }
 
 /* --- machines --- */
 
-/* "": not known. */
-static const char *machine_of(const eventspace_run *run, const char *process)
-{
-    const eventspace_run_process *one = cli_measured_process(run, process);
+typedef struct placed {
+    const char *machine; /* "": not known */
+    const char *process;
+} placed;
 
-    return one && one->has_meta ? one->meta.machine : "";
+static int by_machine(const void *left, const void *right)
+{
+    return strcmp(((const placed *)left)->machine,
+                  ((const placed *)right)->machine);
 }
 
-static uint32_t count_on(const eventspace_run *run, const char *machine,
-                         const char *const *names, uint32_t processes)
-{
-    uint32_t count = 0;
-
-    for (uint32_t p = 0; p < processes; p++)
-        count += strcmp(machine_of(run, names[p]), machine) == 0;
-    return count;
-}
-
-static int machine_add(contracts_contract *c, const char *machine,
-                       const char *process)
+static int machine_add(contracts_contract *c, const placed *first, size_t count)
 {
     char *name;
-    int err;
+    int err = 0;
 
-    if (asprintf(&name, "on %s", machine) < 0)
+    if (count < 2 || !*first->machine)
+        return 0;
+    if (asprintf(&name, "on %s", first->machine) < 0)
         return pastset_no_memory("for a group");
-    err = contracts_contract_group(c, name, process);
+    for (size_t i = 0; i < count && !err; i++)
+        err = contracts_contract_group(c, name, first[i].process);
     free(name);
     return err;
 }
 
-static int machines_add(contracts_contract *c, const eventspace_run *run,
-                        const char *const *names, uint32_t processes)
+/* qsort of glibc keeps the order of those that are alike. */
+static int machines_add(contracts_contract *c, const cli_grouped *run)
 {
-    bool is_any = false;
+    size_t count = eventspace_run_process_count(run->run);
+    placed *all = malloc((count + 1) * sizeof(*all));
     int err = 0;
 
-    for (uint32_t p = 0; p < processes && !err; p++) {
-        const char *machine = machine_of(run, names[p]);
-        if (!*machine || count_on(run, machine, names, processes) < 2)
-            continue;
-        is_any = true;
-        err = machine_add(c, machine, names[p]);
+    if (!all)
+        return pastset_no_memory("for a group");
+    for (size_t i = 0; i < count; i++) {
+        const eventspace_run_process *one =
+            eventspace_run_process_at(run->run, i);
+        all[i] = (placed){one->has_meta ? one->meta.machine : "", one->name};
     }
-    return err || is_any
-               ? err
-               : pastset_fail(PASTSET_EINVAL,
-                              "--machines: of no two processes of the run it "
-                              "is known that they were on one machine");
+    qsort(all, count, sizeof(*all), by_machine);
+    for (size_t first = 0, i = 1; i <= count && !err; i++) {
+        if (i < count && by_machine(&all[first], &all[i]) == 0)
+            continue;
+        err = machine_add(c, &all[first], i - first);
+        first = i;
+    }
+    free(all);
+    return err;
 }
 
 int cli_grouping_add(contracts_contract *c, const cli_grouping *g,
-                     const eventspace_run *run, const char *const *names,
-                     uint32_t processes)
+                     const cli_grouped *runs, size_t count)
 {
-    int err = g->machines ? machines_add(c, run, names, processes) : 0;
+    size_t were = c->group_count;
+    int err = 0;
 
+    for (size_t i = 0; i < count && g->machines && !err; i++)
+        err = machines_add(c, &runs[i]);
+    if (!err && g->machines && were == 0 && c->group_count == 0)
+        err = pastset_fail(PASTSET_EINVAL,
+                           "--machines: of no two processes of a run it is "
+                           "known that they were on one machine");
     for (size_t i = 0; i < g->count && !err; i++)
-        err = group_add(c, g->groups[i], names, processes);
+        err = group_add(c, g->groups[i], runs, count);
     return err;
 }
 

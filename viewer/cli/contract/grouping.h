@@ -18,14 +18,20 @@ typedef struct cli_grouping {
     bool machines; /* one for each of them */
 } cli_grouping;
 
+/* The processes of a run. */
+typedef struct cli_grouped {
+    const eventspace_run *run;
+    const char *const *names;
+    uint32_t count;
+} cli_grouped;
+
 /* A value of --group. */
 void cli_take_group(cli_grouping *grouping, const char *text,
                     struct argp_state *state);
-/* Makes groups of these processes, which are those of the run. Errors:
- * PASTSET_EINVAL (there are none of a group), PASTSET_ENOMEM. */
+/* Makes groups of the processes of so many runs. Errors: PASTSET_EINVAL (there
+ * are none of a group), PASTSET_ENOMEM. */
 int cli_grouping_add(contracts_contract *c, const cli_grouping *grouping,
-                     const eventspace_run *run, const char *const *names,
-                     uint32_t processes);
+                     const cli_grouped *runs, size_t count);
 void cli_grouping_fini(cli_grouping *grouping);
 
 #endif

@@ -471,6 +471,12 @@ static void warn_of_unknown(const cli_judging *k)
                     k->m.names[p]);
         most = k->known[p] > most ? k->known[p] : most;
     }
+    for (uint32_t row = k->m.processes; row < k->rows; row++)
+        if (contracts_checker_knows(k->checker, row) && k->known[row] == 0)
+            fprintf(stderr,
+                    "eventspace: the mean of %s is known in no interval: it is "
+                    "not judged\n",
+                    name_of(k, row));
     for (uint32_t row = k->m.processes + 1; row < k->rows; row++)
         if (!contracts_checker_knows(k->checker, row))
             fprintf(stderr,

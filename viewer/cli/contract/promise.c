@@ -41,19 +41,18 @@ contracts_contract *cli_promise_again(const cli_promise *promise,
                                       struct stat *seen)
 {
     contracts_contract *again = NULL;
-    bool is_first = seen->st_ino == 0;
     struct stat now;
 
     if (stat(promise->contract, &now) != 0 || !S_ISREG(now.st_mode) ||
         is_same_file(&now, seen))
         return NULL;
     *seen = now;
-    if (!is_first && contracts_contract_read(&again, promise->contract))
+    if (contracts_contract_read(&again, promise->contract))
         cli_promise_complain();
     return again;
 }
 
-int cli_use_promise(const cli_promise *promise,
+int cli_use_promise(cli_promise *promise,
                     int (*use)(const contracts_contract *contract,
                                eventspace_run *run, const void *arguments),
                     const void *arguments)
@@ -62,6 +61,7 @@ int cli_use_promise(const cli_promise *promise,
     eventspace_run *run;
     int code;
 
+    (void)stat(promise->contract, &promise->seen); /* before: it may change */
     if (contracts_contract_read(&contract, promise->contract))
         return cli_fail();
     run = cli_open_run(promise->run);
