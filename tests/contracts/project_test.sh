@@ -7,8 +7,9 @@ print=$2
 folder=$(mktemp -d)
 program=
 watch=
+lines=
 ends() {
-    for one in $watch $program; do kill "$one" 2> /dev/null || :; done
+    for one in $watch $lines $program; do kill "$one" 2> /dev/null || :; done
     wait || :
     rm -rf "$folder"
 }
@@ -139,35 +140,49 @@ until eventspace info LONG 2>&1 | grep -q running; do
 done
 eventspace contract watch promised LONG --format=json > judged 2> told &
 watch=$!
-seen() { # PATTERN
-    until grep -q "$1" judged; do
+eventspace contract watch promised LONG > printed 2> told_too &
+lines=$!
+seen() { # FILE PATTERN
+    until grep -q "$2" "$1"; do
         kill -0 $watch || fail "the watch has ended: $(cat told)"
+        kill -0 $lines || fail "the other watch has ended: $(cat told_too)"
         kill -0 $program || fail "the program has ended: $(cat ended)"
     done
 }
-seen '"performance_violated": *0'
-# One that cannot be read, and one of other processes: it stays as it was.
+seen judged '"performance_violated": *0'
+# One that cannot be read, one of other processes and one of other intervals: it
+# stays as it was.
+refused() { # SAID
+    mv new promised
+    seen told "the contract stays as it was: $1"
+    seen told_too "the contract stays as it was: $1"
+}
 echo 'interval' > new
-mv new promised
-until grep -q 'the contract stays as it was: .*promised:' told; do
-    kill -0 $watch || fail "the watch has ended: $(cat told)"
-done
+refused '.*promised:'
 sed 's/"h/"g/' metrics > new
-mv new promised
-until grep -q 'stays as it was: the contract has classes of none' told; do
-    kill -0 $watch || fail "the watch has ended: $(cat told)"
-done
+refused 'the contract has classes of none'
 sed 's/^interval.*/interval 0.2;/' metrics > new
-mv new promised
-until grep -q 'stays as it was: promised: it has other intervals' told; do
-    kill -0 $watch || fail "the watch has ended: $(cat told)"
-done
+refused 'promised: it has other intervals'
 ! grep -q '"performance_violated": *1' judged || fail 'violated before'
-eventspace contract project metrics --by=1000000 --output=promised
-seen '"process": *"h1".*"performance_violated": *1'
-grep -q 'promised has changed' told || fail "$(cat told)"
+[ ! -s printed ] || fail "violated before: $(cat printed)"
+eventspace contract project metrics --by=500000 --output=promised
+seen judged '"process": *"h1".*"performance_violated": *1'
+seen told 'promised has changed'
+seen printed 'h1: performance violated'
+# What is violated still is told once, and that it is kept again, too.
+eventspace contract project metrics --by=600000 --output=promised
+until [ "$(grep -c 'promised has changed' told_too)" -eq 2 ]; do
+    kill -0 $lines || fail "the other watch has ended: $(cat told_too)"
+done
+cp metrics new
+mv new promised
+seen printed 'h1: performance kept again'
+[ "$(grep -c 'h1: performance violated' printed)" -eq 1 ] || fail "$(cat printed)"
 kill $program
-code=0
-wait $watch || code=$?
+for one in $watch $lines; do
+    code=0
+    wait "$one" || code=$?
+    [ $code -eq 3 ] || fail "code $code, not 3: $(cat told told_too)"
+done
 watch=
-[ $code -eq 3 ] || fail "code $code, not 3: $(cat told)"
+lines=
