@@ -374,10 +374,13 @@ void contracts_course_one_more(double *out, const contracts_course *c,
 {
     static const contracts_quantity counted[] = {
         CONTRACTS_MESSAGES, CONTRACTS_ROUNDS, CONTRACTS_BYTES};
-    const double *like = alike(c, process, interval);
+    const double *like;
 
     memcpy(out, contracts_course_at(c, process, interval),
            c->width * sizeof(*out));
+    if (isnan(out[CONTRACTS_OPERATIONS]))
+        return;
+    like = alike(c, process, interval);
     out[CONTRACTS_OPERATIONS]++;
     for (size_t i = 0; i < sizeof(counted) / sizeof(*counted) && like; i++)
         out[counted[i]] += like[counted[i]] / like[CONTRACTS_OPERATIONS];
