@@ -107,6 +107,7 @@ typedef struct watcher {
     int64_t next_ns;                 /* where the next interval begins */
     int64_t margin_ns;               /* before that, of a look */
     bool *violated[CONTRACTS_KINDS]; /* by row: in the last interval */
+    bool *known; /* by process: something was, in the last interval */
     bool is_screen, has_violated, is_warned;
     eventspace_run *run;
     int64_t looked_ns; /* when */
@@ -285,6 +286,8 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
         if (is && w->a->command)
             start_command(w, process, (contracts_kind)kind, j);
     }
+    if (process < w->m.processes)
+        w->known[process] = is_known;
     if (process < w->m.processes &&
         contracts_checker_knows(w->checker, process)) {
         int err =
@@ -344,6 +347,10 @@ static int checker_fit(watcher *w)
     w->processes = w->m.processes;
     err =
         contracts_checker_create(&w->checker, w->c, w->m.names, w->m.processes);
+    free(w->known);
+    w->known = calloc((size_t)w->processes + 1, sizeof(*w->known));
+    if (!err && !w->known)
+        err = pastset_no_memory("for a contract");
     for (int k = 0; k < CONTRACTS_KINDS && !err; k++) {
         free(w->violated[k]);
         w->violated[k] =
@@ -380,6 +387,25 @@ static bool is_ripe(const watcher *w, size_t interval)
     return true;
 }
 
+/* The next interval has begun since a process was known that is not any more:
+ * it may have been silent for longer than ever before, so that its last
+ * operation is not in what was looked at. */
+static bool has_lost_sight(const watcher *w)
+{
+    const contracts_course *c = w->m.course;
+    size_t next = 0;
+
+    while (next < c->intervals &&
+           c->from_ns + (int64_t)next * c->interval_ns < w->next_ns)
+        next++;
+    for (uint32_t p = 0; next + 1 < c->intervals && w->checker &&
+                         p < c->processes && p < w->processes;
+         p++)
+        if (w->known[p] && isnan(contracts_course_at(c, p, next)[0]))
+            return true;
+    return false;
+}
+
 static int64_t margin_of(const watcher *w, int64_t silent_ns)
 {
     int64_t least = w->interval_ns / SILENT_PART,
@@ -400,6 +426,10 @@ static int look(watcher *w)
 
     w->looked_ns = (int64_t)pastset_now_ns();
     err = cli_measured_look(&w->m, w->run, w->c, w->next_ns, w->margin_ns);
+    if (!err && w->m.course && w->margin_ns < MARGIN_MAX * w->interval_ns &&
+        has_lost_sight(w))
+        err = cli_measured_look(&w->m, w->run, w->c, w->next_ns,
+                                MARGIN_MAX * w->interval_ns);
     c = w->m.course;
     if (err || !c) /* no events so far */
         return err;
@@ -565,6 +595,7 @@ static int watch_run(const contracts_contract *c, eventspace_run *run,
 
     for (int k = 0; k < CONTRACTS_KINDS; k++)
         free(w.violated[k]);
+    free(w.known);
     cli_balancing_end(&w.balancing);
     cli_absences_fini(&w.absences);
     contracts_checker_destroy(w.checker);
