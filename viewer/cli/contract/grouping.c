@@ -77,12 +77,15 @@ static int group_add(contracts_contract *c, const char *group,
 typedef struct placed {
     const char *machine; /* "": not known */
     const char *process;
+    size_t number; /* of the process: they stay in their order */
 } placed;
 
 static int by_machine(const void *left, const void *right)
 {
-    return strcmp(((const placed *)left)->machine,
-                  ((const placed *)right)->machine);
+    const placed *a = left, *b = right;
+    int order = strcmp(a->machine, b->machine);
+
+    return order ? order : (a->number > b->number) - (a->number < b->number);
 }
 
 static int machine_add(contracts_contract *c, const placed *first, size_t count)
@@ -100,7 +103,6 @@ static int machine_add(contracts_contract *c, const placed *first, size_t count)
     return err;
 }
 
-/* qsort of glibc keeps the order of those that are alike. */
 static int machines_add(contracts_contract *c, const cli_grouped *run)
 {
     size_t count = eventspace_run_process_count(run->run);
@@ -112,11 +114,11 @@ static int machines_add(contracts_contract *c, const cli_grouped *run)
     for (size_t i = 0; i < count; i++) {
         const eventspace_run_process *one =
             eventspace_run_process_at(run->run, i);
-        all[i] = (placed){one->has_meta ? one->meta.machine : "", one->name};
+        all[i] = (placed){one->has_meta ? one->meta.machine : "", one->name, i};
     }
     qsort(all, count, sizeof(*all), by_machine);
     for (size_t first = 0, i = 1; i <= count && !err; i++) {
-        if (i < count && by_machine(&all[first], &all[i]) == 0)
+        if (i < count && strcmp(all[first].machine, all[i].machine) == 0)
             continue;
         err = machine_add(c, &all[first], i - first);
         first = i;
