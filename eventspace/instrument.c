@@ -120,11 +120,19 @@ static int copy_nodes(work *w)
 
 /* --- which path passes where --- */
 
+/* Collectors of all kinds. */
+static eventspace_collectors
+most_of(const eventspace_instrument_options *options)
+{
+    return options->detail > options->collectors ? options->detail
+                                                 : options->collectors;
+}
+
 /* Walks down the path that begins with a way, and leaves at each stage what
  * the names of the collectors need. */
 static void follow(work *w, uint32_t begin)
 {
-    bool all = w->options->collectors == EVENTSPACE_ALL_COLLECTORS;
+    bool all = most_of(w->options) == EVENTSPACE_ALL_COLLECTORS;
     uint32_t at = begin, above = 1;
     bool proxied = false;
 
@@ -273,9 +281,10 @@ static int add_edge(work *w, uint32_t from, uint32_t to,
                                  &like->attributes);
 }
 
-static bool is_wanted(const work *w, uint32_t index)
+static bool is_among(const work *w, uint32_t index,
+                     eventspace_collectors collectors)
 {
-    switch (w->options->collectors) {
+    switch (collectors) {
     case EVENTSPACE_ALL_COLLECTORS:
         return true;
     case EVENTSPACE_THREAD_COLLECTORS:
@@ -294,12 +303,15 @@ static int copy_way(work *w, uint32_t index)
     uint32_t node;
     int err;
 
-    if (!is_wanted(w, index))
+    if (!is_among(w, index, most_of(w->options)))
         return add_edge(w, from, to, edge);
     node = add_collector(w, index);
     if (node == PATHS_NONE)
         return out_of_memory();
     err = set_collector(w, index, &w->copy->nodes[node]);
+    if (!err && !is_among(w, index, w->options->collectors))
+        err = paths_attributes_set(&w->copy->nodes[node].attributes, "detail",
+                                   "1");
     if (!err)
         err = add_edge(w, from, node, edge);
     return err ? err : add_edge(w, node, to, NULL);
@@ -336,7 +348,7 @@ static int check_options(const eventspace_instrument_options *options)
 static int set_graph(work *w)
 {
     const eventspace_instrument_options *o = w->options;
-    bool any = o->collectors != EVENTSPACE_NO_COLLECTORS;
+    bool any = most_of(o) != EVENTSPACE_NO_COLLECTORS;
     paths_attributes *attributes = &w->copy->attributes;
     char capacity[32];
     int err;

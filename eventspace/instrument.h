@@ -8,6 +8,8 @@
  * Inserted collectors are nodes of kind `collector` with the attributes
  *   id      its number in trace tuples: 0, 1, 2 ... in the order of the edges
  *   trace   the name of the trace element that it writes to
+ *   detail  1, if it is one of those that record only while they are asked to
+ *           (`eventspace tune RUN trace_detail=1`)
  * and, on the graph, trace_capacity (tuples), trace_policy (`grow`, `discard`
  * or `block`) and trace_prefault (`true`, `false`), which a collector may
  * override by attributes of its own without the prefix "trace_": capacity,
@@ -46,7 +48,9 @@ typedef enum eventspace_trace_per {
 } eventspace_trace_per;
 
 typedef struct eventspace_instrument_options {
-    eventspace_collectors collectors;
+    eventspace_collectors collectors; /* that always record, */
+    eventspace_collectors detail;     /* and those that do while asked to: of
+                                         edges where there is none yet */
     eventspace_trace_per trace_per;
     uint64_t trace_capacity;  /* tuples; 0: 262,144 */
     const char *trace_policy; /* NULL: "discard" */

@@ -89,6 +89,8 @@ void contracts_contract_destroy(contracts_contract *c)
     contracts_rules_destroy(c->rules);
     free(c->cluster_file);
     free(c->cluster_path);
+    free(c->histories_file);
+    free(c->histories_path);
     predict_cluster_destroy(c->cluster);
     contracts_metrics_destroy(c->metrics);
     free(c);

@@ -7,6 +7,7 @@
  *     violated 3;                # intervals, one after the other
  *     rules "strict.rules";      # left out: the usual rulebase (rules.h)
  *     cluster "cluster.dot";     # left out: nothing is known of links
+ *     histories "histories";     # left out: there are none
  *     group "west" of "h0", "h1"; # any number of them
  *     metric intrinsic operation_bytes = bytes / operations;
  *     metric performance operation_rate = operations / seconds;
@@ -19,18 +20,21 @@
  *
  * cluster   machines and links (predict/cluster/cluster.h): a process is on
  *           the machine of its name
+ * histories a folder of what was sampled of machines (measure/sensors), for
+ *           metrics that are of it
  * group     processes that are judged together, too, such as those of a
- * machine: a class of its name is around the mean of them; it is no process's
+ *           machine: a class of its name is around the mean of them; it is no
+ *           process's
  * metric    see metrics.h
  * class     a place in the space of the intrinsic or the performance metrics,
  *           in their order, around which a process, or the mean of a group, or
- *           of all, stays,
- *           and its standard deviation for each; see classes.h. One of
- *           performance was seen together with some of the intrinsic ones of
- * its process, by their numbers from 1 (with none: between these; left out: not
- * known), and is promised with these: what a program does at its end is no
- * promise for what it does before project   the process is expected to have so
- * much of this metric where it runs now (section 4.3.1); of performance metrics
+ *           of all, stays, and its standard deviation for each; see classes.h.
+ *           One of performance was seen together with some of the intrinsic
+ *           ones of its process, by their numbers from 1 (with none: between
+ *           these; left out: not known), and is promised with these: what a
+ *           program does at its end is no promise for what it does before
+ * project   the process is expected to have so much of this metric where it
+ *           runs now (section 4.3.1); of performance metrics
  * usual     seconds for each operation of a process: in all, and behind that
  *           what of it has to do with another process; see checker.h
  *
@@ -112,7 +116,8 @@ typedef struct contracts_contract {
     char *rules_file; /* as it is written; NULL: the usual */
     char *rules_path; /* where it was found */
     contracts_rules *rules;
-    char *cluster_file, *cluster_path; /* the same; NULL: none */
+    char *cluster_file, *cluster_path;     /* the same; NULL: none */
+    char *histories_file, *histories_path; /* a folder; the same */
     predict_cluster *cluster;
     uint32_t distance, conclusion; /* variables of the rulebase */
     contracts_metrics *metrics;

@@ -332,6 +332,13 @@ static void cluster_parse(parser *p)
         p->t.err = predict_cluster_read(&p->c->cluster, path);
 }
 
+/* They are read by whoever measures: only if a metric is of them. */
+static void histories_parse(parser *p)
+{
+    (void)file_parse(p, &p->c->histories_file, &p->c->histories_path,
+                     "folder of histories");
+}
+
 static void statement_parse(parser *p)
 {
     contracts_contract *c = p->c;
@@ -350,6 +357,8 @@ static void statement_parse(parser *p)
         rules_parse(p);
     else if (contracts__take_word(&p->t, "cluster"))
         cluster_parse(p);
+    else if (contracts__take_word(&p->t, "histories"))
+        histories_parse(p);
     else {
         if (contracts__take_word(&p->t, "interval"))
             c->interval_s = number_within(
@@ -363,8 +372,8 @@ static void statement_parse(parser *p)
         else
             contracts__expected(&p->t,
                                 "interval, tolerance, violated, rules, "
-                                "cluster, metric, group, class, project or "
-                                "usual");
+                                "cluster, histories, metric, group, class, "
+                                "project or usual");
         contracts__need_mark(&p->t, ";");
     }
 }

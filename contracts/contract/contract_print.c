@@ -40,6 +40,8 @@ static void settings_print(const contracts_contract *c, FILE *out)
         fprintf(out, "rules \"%s\";\n", c->rules_file);
     if (c->cluster_file)
         fprintf(out, "cluster \"%s\";\n", c->cluster_file);
+    if (c->histories_file)
+        fprintf(out, "histories \"%s\";\n", c->histories_file);
     for (size_t i = 0; i < contracts_metrics_count(c->metrics); i++)
         fprintf(out, "metric %s %s = %s;\n",
                 contracts_metric_is_intrinsic(c->metrics, i) ? "intrinsic"

@@ -297,7 +297,8 @@ static int make_room(contracts__making *m)
 
 int contracts_course_take(contracts_course **out,
                           const scopes_snapshot *snapshot, int64_t interval_ns,
-                          const char *const *programs, size_t count)
+                          const char *const *programs, size_t count,
+                          size_t further)
 {
     scopes_communication *times;
     contracts__making m = {.snapshot = snapshot};
@@ -314,7 +315,7 @@ int contracts_course_take(contracts_course **out,
     err = m.c ? 0 : pastset_no_memory("for what a run did");
     if (!err) {
         m.c->interval_ns = interval_ns;
-        m.c->width = CONTRACTS_QUANTITIES + count;
+        m.c->width = CONTRACTS_QUANTITIES + count + further;
         m.c->from_ns = floor_to(begin_of(times, snapshot), interval_ns);
         m.c->processes = snapshot->topology->map->process_count;
         err = make_room(&m);

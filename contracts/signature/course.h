@@ -34,7 +34,8 @@ typedef enum contracts_quantity {
 } contracts_quantity;
 
 /* Behind them come those that the program counts itself (eventspace/metric.h),
- * by name; NAN: the process has not, or what it has is not known yet. */
+ * by name; NAN: the process has not, or what it has is not known yet. And
+ * behind these, what is not known from traces, which the caller fills in. */
 
 /* "seconds", "threads" ... */
 extern const char *const contracts_quantities[CONTRACTS_QUANTITIES];
@@ -62,12 +63,14 @@ typedef struct contracts_course {
                             ended, in what was looked at */
 } contracts_course;
 
-/* `programs`: what else is counted, `count` names.
+/* `programs`: what else is counted, `count` names; `further`: how many columns
+ * of NAN come behind these.
  * Errors: PASTSET_EINVAL (an interval is not above 0, or they would be more
  * than four million, of all processes), PASTSET_ENOMEM, and those of views. */
 int contracts_course_take(contracts_course **out,
                           const scopes_snapshot *snapshot, int64_t interval_ns,
-                          const char *const *programs, size_t count);
+                          const char *const *programs, size_t count,
+                          size_t further);
 /* NULL is allowed. */
 void contracts_course_destroy(contracts_course *course);
 

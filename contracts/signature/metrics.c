@@ -5,7 +5,7 @@
  *     sum        = product { ( "+" | "-" ) product }
  *     product    = factor { ( "*" | "/" ) factor }
  *     factor     = "-" factor | "(" sum ")" | NUMBER | NAME
- *                | "program" "(" STRING ")"
+ *                | ( "program" | "history" ) "(" STRING ")"
  *                | ( "delta" | "total" ) "(" sum ")"
  *                | ( "mean" | "smooth" ) "(" sum "," NUMBER ")" */
 #include "contracts/signature/metrics.h"
@@ -25,7 +25,9 @@
 
 typedef enum operation {
     NUMBER,
-    QUANTITY, /* number `a`; behind them, what programs count */
+    QUANTITY, /* number `a` */
+    PROGRAM,  /* number `a` of what programs count */
+    HISTORY,
     ADD,
     SUBTRACT,
     MULTIPLY,
@@ -49,11 +51,16 @@ typedef struct metric {
     uint32_t step;
 } metric;
 
+typedef struct names {
+    char **items;
+    size_t count;
+} names;
+
 struct contracts_metrics {
     const char *const *quantities;
     size_t quantity_count;
-    char **programs; /* names of what programs count */
-    size_t program_count;
+    names programs; /* what they count */
+    names histories;
     metric metrics[CONTRACTS_METRICS_MAX];
     size_t count;
     step *steps;
@@ -155,23 +162,21 @@ static bool function_take(parser *p, operation *op)
     return false;
 }
 
-/* The number of a name among those of what programs count. */
-static size_t program_add(parser *p, char *name)
+/* The number of a name, which is taken over. */
+static size_t name_add(parser *p, names *all, char *name)
 {
-    contracts_metrics *m = p->m;
     char **more;
     size_t i = 0;
 
-    while (i < m->program_count && strcmp(m->programs[i], name) != 0)
+    while (i < all->count && strcmp(all->items[i], name) != 0)
         i++;
-    more = i == m->program_count
-               ? pastset_array_grow(m->programs, i, sizeof(*more))
-               : NULL;
-    if (i < m->program_count) {
+    more = i == all->count ? pastset_array_grow(all->items, i, sizeof(*more))
+                           : NULL;
+    if (i < all->count) {
         free(name);
     } else if (more) {
-        m->programs = more;
-        m->programs[m->program_count++] = name;
+        all->items = more;
+        all->items[all->count++] = name;
     } else {
         free(name);
         contracts__text_no_memory(p->t);
@@ -179,20 +184,19 @@ static size_t program_add(parser *p, char *name)
     return i;
 }
 
-static uint32_t program_parse(parser *p)
+static uint32_t named_parse(parser *p, operation op, names *all,
+                            const char *what)
 {
     char *name;
 
     contracts__need_mark(p->t, "(");
-    name = contracts__need_string(p->t, "the name of a metric of the program");
+    name = contracts__need_string(p->t, what);
     contracts__need_mark(p->t, ")");
     if (!name || p->t->err) {
         free(name);
         return 0;
     }
-    return add_step(p, (step){.op = QUANTITY,
-                              .a = (uint32_t)(p->m->quantity_count +
-                                              program_add(p, name))});
+    return add_step(p, (step){.op = op, .a = (uint32_t)name_add(p, all, name)});
 }
 
 static uint32_t name_parse(parser *p)
@@ -233,7 +237,11 @@ static uint32_t factor_parse(parser *p)
         found = add_step(p, (step){.op = NUMBER, .number = p->t->number});
         contracts__token_next(p->t);
     } else if (contracts__take_word(p->t, "program")) {
-        found = program_parse(p);
+        found = named_parse(p, PROGRAM, &p->m->programs,
+                            "the name of a metric of the program");
+    } else if (contracts__take_word(p->t, "history")) {
+        found =
+            named_parse(p, HISTORY, &p->m->histories, "the name of a history");
     } else if (function_take(p, &op)) {
         found = function_parse(p, op);
     } else {
@@ -277,8 +285,8 @@ static uint32_t sum_parse(parser *p)
 
 static void check_name(const contracts_metrics *m, contracts__tokens *t)
 {
-    static const char *const functions[] = {"delta", "mean", "program",
-                                            "smooth", "total"};
+    static const char *const functions[] = {"delta",   "history", "mean",
+                                            "program", "smooth",  "total"};
 
     for (size_t i = 0; i < sizeof(functions) / sizeof(functions[0]); i++)
         if (contracts__is_name(t, functions[i]))
@@ -383,8 +391,8 @@ static double remembered(const step *s, double *memory, double x)
     return *memory;
 }
 
-static double value_of(const step *s, contracts_metric_state *state,
-                       const double *quantities)
+static double value_of(const contracts_metrics *m, const step *s,
+                       contracts_metric_state *state, const double *quantities)
 {
     const double *v = state->values;
 
@@ -393,6 +401,10 @@ static double value_of(const step *s, contracts_metric_state *state,
         return s->number;
     case QUANTITY:
         return quantities[s->a];
+    case PROGRAM:
+        return quantities[m->quantity_count + s->a];
+    case HISTORY:
+        return quantities[m->quantity_count + m->programs.count + s->a];
     case ADD:
         return v[s->a] + v[s->b];
     case SUBTRACT:
@@ -411,7 +423,7 @@ void contracts_metrics_next(const contracts_metrics *m,
                             const double *quantities, double *out)
 {
     for (size_t i = 0; i < m->step_count; i++) {
-        double value = value_of(&m->steps[i], state, quantities);
+        double value = value_of(m, &m->steps[i], state, quantities);
         state->values[i] = isfinite(value) ? value : (double)NAN;
     }
     for (size_t i = 0; i < m->count; i++)
@@ -444,6 +456,13 @@ int contracts_metrics_create(contracts_metrics **out,
     return 0;
 }
 
+static void names_free(names *all)
+{
+    for (size_t i = 0; i < all->count; i++)
+        free(all->items[i]);
+    free(all->items);
+}
+
 void contracts_metrics_destroy(contracts_metrics *m)
 {
     if (!m)
@@ -452,9 +471,8 @@ void contracts_metrics_destroy(contracts_metrics *m)
         free(m->metrics[i].name);
         free(m->metrics[i].text);
     }
-    for (size_t i = 0; i < m->program_count; i++)
-        free(m->programs[i]);
-    free(m->programs);
+    names_free(&m->programs);
+    names_free(&m->histories);
     free(m->steps);
     free(m);
 }
@@ -477,8 +495,15 @@ const char *contracts_metric_text(const contracts_metrics *m, size_t i)
 const char *const *contracts_metrics_programs(const contracts_metrics *m,
                                               size_t *count)
 {
-    *count = m->program_count;
-    return (const char *const *)m->programs;
+    *count = m->programs.count;
+    return (const char *const *)m->programs.items;
+}
+
+const char *const *contracts_metrics_histories(const contracts_metrics *m,
+                                               size_t *count)
+{
+    *count = m->histories.count;
+    return (const char *const *)m->histories.items;
 }
 
 bool contracts_metric_is_intrinsic(const contracts_metrics *m, size_t i)

@@ -9,9 +9,12 @@
  *
  * An expression has numbers, quantities (course.h), metrics of lines before,
  * + - * / and parentheses, what the program counts itself, by its name
- * (eventspace/metric.h), and functions of what was in the intervals before:
+ * (eventspace/metric.h), what was sampled of its machine, by the history's
+ * (measure/sensors/history.h), and functions of what was in the intervals
+ * before:
  *
  *     program("cells")
+ *     history("availability")
  *     delta(x)       x less what it was in the interval before
  *     mean(x, N)     the mean of the last N intervals, or of as many as there
  *                    are
@@ -58,6 +61,10 @@ bool contracts_metric_is_intrinsic(const contracts_metrics *metrics,
 const char *const *contracts_metrics_programs(const contracts_metrics *metrics,
                                               size_t *count);
 
+/* The histories that metrics are of: the same. */
+const char *const *contracts_metrics_histories(const contracts_metrics *metrics,
+                                               size_t *count);
+
 /* What functions remember of one process. */
 typedef struct contracts_metric_state contracts_metric_state;
 
@@ -72,7 +79,7 @@ int contracts_metric_state_copy(contracts_metric_state **out,
 void contracts_metric_state_destroy(contracts_metric_state *state);
 
 /* The next interval: a value for each metric from one for each quantity, and
- * behind them one for each of what programs count. */
+ * behind them one for each of what programs count, and for each history. */
 void contracts_metrics_next(const contracts_metrics *metrics,
                             contracts_metric_state *state,
                             const double *quantities, double *out);

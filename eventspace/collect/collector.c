@@ -14,6 +14,7 @@
 #include <time.h>
 
 #include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/detail_internal.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/trace.h"
 #include "eventspace/collect/unmade_internal.h"
@@ -23,10 +24,13 @@
 /* After a tuple was refused, for want of disk or at a limit, so many more are
  * without being tried: a try is a system call, or at least a text. */
 #define PASS_OVER 255u
+#define OFF UINT64_MAX         /* in place of a stamp: nothing is recorded */
 #define DISK_PAUSE_NS 10000000 /* between two tries of who waits for room */
 
 typedef struct collector {
     trace_element *trace;
+    eventspace__detail *detail;
+    uint64_t level; /* 0: it always records */
     uint32_t id;
 } collector;
 
@@ -207,6 +211,23 @@ static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
     return PATHS_PASS;
 }
 
+/* Of those that record on demand: the others do not pay for that. */
+static int on_demand_down(paths_stage *stage, paths_operation *op,
+                          uint64_t *note)
+{
+    const collector *c = paths_stage_state(stage);
+
+    *note = eventspace__detail_is_on(c->detail, c->level, op)
+                ? eventspace_ticks()
+                : OFF;
+    return PATHS_PASS;
+}
+
+static int on_demand_up(paths_stage *stage, paths_operation *op, uint64_t *note)
+{
+    return *note == OFF ? PATHS_PASS : collector_up(stage, op, note);
+}
+
 static int collector_init(paths_stage *stage)
 {
     collector *c = paths_stage_state(stage);
@@ -216,8 +237,13 @@ static int collector_init(paths_stage *stage)
     int err =
         paths_node_number(paths_stage_map(stage), node, "id", UINT32_MAX, &id);
 
+    c->detail = paths_stage_process_state(stage);
+    if (!err)
+        err = eventspace__detail_open(c->detail, &c->level, stage);
     if (err)
         return err;
+    if (c->level)
+        paths_stage_does(stage, on_demand_down, on_demand_up);
     c->id = (uint32_t)id;
     return eventspace__trace_ref(&c->trace, stage, trace ? trace : node->name);
 }
@@ -243,6 +269,19 @@ static void check_policy(const paths_map_node *node, const char *key,
             "%s=\"%s\" of its trace element: choose grow, discard "
             "or block",
             key, policy);
+}
+
+/* What the graph says for all collectors, at the first one. */
+static void check_graph(const paths_map *map, const paths_map_node *node,
+                        paths_diagnostics *diagnostics)
+{
+    uint64_t detail;
+
+    check_policy(node, "the graph's trace_policy",
+                 paths_attributes_get(&map->attributes, "trace_policy"),
+                 diagnostics);
+    if (eventspace__detail_initial(&detail, map) != 0)
+        paths_node_diagnose(diagnostics, node, "%s", pastset_error());
 }
 
 static bool names_element(const paths_map *map, const char *name)
@@ -278,19 +317,24 @@ static void collector_check(const paths_map *map, const paths_map_node *node,
         paths_node_diagnose(diagnostics, node,
                             "the name of its trace element is longer than %d",
                             PASTSET_NAME_BYTES - 9);
+    if (paths_node_number(map, node, "detail", 0, &value) != 0 ||
+        value > EVENTSPACE__DETAIL_MAX)
+        paths_node_diagnose(diagnostics, node,
+                            "detail: how much is to be asked for until it "
+                            "records, a number from 0 to %d",
+                            EVENTSPACE__DETAIL_MAX);
     check_policy(node, "policy", paths_node_get(node, "policy"), diagnostics);
     if (paths_node_number(map, node, "id", 1, &value) == 0 && value == 0)
-        check_policy(node, "the graph's trace_policy",
-                     paths_attributes_get(&map->attributes, "trace_policy"),
-                     diagnostics);
+        check_graph(map, node, diagnostics);
 }
 
 static const char *const collector_attributes[] = {
-    "id", "trace", "capacity", "policy", "prefault", NULL};
+    "id", "trace", "detail", "capacity", "policy", "prefault", NULL};
 
 const paths_wrapper_type eventspace__collector_type = {
     .name = "collector",
     .state_bytes = sizeof(collector),
+    .process_bytes = sizeof(eventspace__detail),
     .attributes = collector_attributes,
     .check = collector_check,
     .init = collector_init,

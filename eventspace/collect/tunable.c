@@ -56,8 +56,8 @@ static int check(const paths_thread *self, const char *name,
     return 0;
 }
 
-static int element_make(pastset_element **out, const char *element,
-                        const eventspace_tunable_bounds *b)
+static int element_make(pastset_element **out, pastset_space *space,
+                        const char *element, const eventspace_tunable_bounds *b)
 {
     pastset_type type;
     pastset_element_options options = {
@@ -65,34 +65,35 @@ static int element_make(pastset_element **out, const char *element,
     int err = pastset_type_parse(&type, EVENTSPACE_TUNABLE_TYPE);
 
     if (!err)
-        err = pastset_element_create(out, paths_process_space(tunables.process),
-                                     &options);
+        err = pastset_element_create(out, space, &options);
     if (!err)
         err = pastset_element_tell(*out, eventspace_tunable_bits(b->initial));
     /* Who sees the tuple sees what it is. */
     return err ? err : pastset_write(*out, b, sizeof(*b), PASTSET_NOWAIT, NULL);
 }
 
-static int element_of(pastset_element **out, const char *name,
-                      const eventspace_tunable_bounds *b)
+int eventspace__tunable_make(pastset_element **out, paths_process *process,
+                             const char *name,
+                             const eventspace_tunable_bounds *b)
 {
+    pastset_space *space = paths_process_space(process);
     char element[PASTSET_NAME_BYTES];
     eventspace_tunable_bounds there;
     int err = 0;
 
     snprintf(element, sizeof(element), EVENTSPACE_TUNABLE_PREFIX "%s", name);
     pthread_mutex_lock(&tunables.lock);
-    *out = pastset_space_find(paths_process_space(tunables.process), element);
+    *out = pastset_space_find(space, element);
     if (!*out)
-        err = element_make(out, element, b);
+        err = element_make(out, space, element, b);
     pthread_mutex_unlock(&tunables.lock);
     if (err)
         return err;
     if (!eventspace_tunable_bounds_read(&there, *out) ||
         memcmp(&there, b, sizeof(there)) != 0)
         return pastset_fail(PASTSET_EINVAL,
-                            "tunable %s: another thread has opened it with "
-                            "other numbers",
+                            "tunable %s: it has been opened with other "
+                            "numbers",
                             name);
     return 0;
 }
@@ -139,7 +140,8 @@ int eventspace_tunable_open(eventspace_tunable **out, paths_thread *self,
 
     *out = NULL;
     if (!err)
-        err = element_of(&element, name, &bounds);
+        err =
+            eventspace__tunable_make(&element, tunables.process, name, &bounds);
     if (err)
         return err;
     t = own_find(name);

@@ -65,6 +65,10 @@ typedef struct measure_history {
 /* Errors: PASTSET_EIO; PASTSET_EFORMAT: it is no history, or damaged, with
  * "file:line: "; PASTSET_ENOMEM. */
 int measure_history_read(measure_history **out, const char *file);
+/* The same, but of what is long past at `from_ms` rows may be left out: of a
+ * file of years only its end is read. */
+int measure_history_read_since(measure_history **out, const char *file,
+                               int64_t from_ms);
 /* The same of a text in memory that `name` stands for. */
 int measure_history_parse(measure_history **out, const char *text, size_t bytes,
                           const char *name);
@@ -77,6 +81,11 @@ bool measure_history_is_gap(const measure_history *history, size_t row);
 /* The first of the last rows that are of one step: samples, or where there are
  * none any more, means over equally long times. 0 where there are no rows. */
 size_t measure_history_alike(const measure_history *history);
+/* What it was from then until `to_ms`: the mean of what was sampled there, or
+ * the last value before that, unless it is older than three intervals, or
+ * steps. NAN: that is not known. */
+double measure_history_value(const measure_history *history, int64_t from_ms,
+                             int64_t to_ms);
 /* The rows that begin at `from_ms` or later, and before `to_ms`: `*first` and
  * how many. */
 size_t measure_history_between(const measure_history *history, int64_t from_ms,

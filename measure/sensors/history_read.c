@@ -307,22 +307,35 @@ int measure_history_parse(measure_history **out, const char *text, size_t bytes,
 
 /* --- files --- */
 
-static int text_read(int fd, char **out, size_t *bytes, const char *file)
+static int file_open(int *fd, size_t *bytes, const char *file)
 {
     struct stat about;
-    size_t room;
 
-    if (fstat(fd, &about) != 0)
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
-    if (!S_ISREG(about.st_mode))
-        return pastset_fail(PASTSET_EIO, "%s is not a file", file);
-    room = (size_t)about.st_size;
+    *fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+    if (*fd < 0 || fstat(*fd, &about) != 0) {
+        int err = pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
+        if (*fd >= 0)
+            close(*fd);
+        return err;
+    }
+    *bytes = (size_t)about.st_size;
+    if (S_ISREG(about.st_mode))
+        return 0;
+    close(*fd);
+    return pastset_fail(PASTSET_EIO, "%s is not a file", file);
+}
+
+/* As much of these as there is; what is appended meanwhile comes the next
+ * time. */
+static int text_read(int fd, char *out, size_t *bytes, size_t offset,
+                     const char *file)
+{
+    size_t wanted = *bytes;
+
     *bytes = 0;
-    *out = malloc(room + 1);
-    if (!*out)
-        return pastset_no_memory("for a history");
-    while (*bytes < room) { /* what is appended meanwhile comes the next time */
-        ssize_t got = read(fd, *out + *bytes, room - *bytes);
+    while (*bytes < wanted) {
+        ssize_t got =
+            pread(fd, out + *bytes, wanted - *bytes, (off_t)(offset + *bytes));
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -336,18 +349,103 @@ static int text_read(int fd, char **out, size_t *bytes, const char *file)
 
 int measure_history_read(measure_history **out, const char *file)
 {
-    int fd = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC), err;
-    char *text = NULL;
-    size_t bytes = 0;
+    size_t bytes;
+    char *text;
+    int fd, err = file_open(&fd, &bytes, file);
 
-    if (fd < 0)
-        return pastset_fail(PASTSET_EIO, "%s: %s", file, strerror(errno));
-    err = text_read(fd, &text, &bytes, file);
+    if (err)
+        return err;
+    text = malloc(bytes + 1);
+    err = text ? text_read(fd, text, &bytes, 0, file)
+               : pastset_no_memory("for a history");
     if (!err)
         err = measure_history_parse(out, text, bytes, file);
     free(text);
     close(fd);
     return err;
+}
+
+#define HEAD_BYTES 1024
+#define END_BYTES 65536 /* at first */
+
+/* The lines in front of the first row. */
+static size_t head_bytes(const char *text, size_t bytes)
+{
+    const char *at = text, *end = text + bytes;
+
+    while (at < end && *at == '#') {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        if (!line)
+            break;
+        at = line + 1;
+    }
+    return (size_t)(at - text);
+}
+
+/* Does the first row of a text begin by then? */
+static bool reaches(const char *at, const char *end, int64_t from_ms)
+{
+    double ms;
+
+    while (at < end && *at == '#') {
+        const char *line = memchr(at, '\n', (size_t)(end - at));
+        if (!line)
+            return false;
+        at = line + 1;
+    }
+    return number_read(&ms, &at, end) && ms <= (double)from_ms;
+}
+
+/* The lines in front of the first row, and whole ones of the last `end` bytes.
+ * `*text` is for the caller to free, also after an error. */
+static int ends_read(char **text, size_t *bytes, int fd, size_t size,
+                     size_t end, const char *file)
+{
+    size_t head = HEAD_BYTES;
+    char *whole;
+    int err;
+
+    *text = malloc(HEAD_BYTES + end);
+    if (!*text)
+        return pastset_no_memory("for a history");
+    err = text_read(fd, *text, &head, 0, file);
+    if (err)
+        return err;
+    *bytes = head = head_bytes(*text, head);
+    err = text_read(fd, *text + head, &end, size - end, file);
+    whole = err ? NULL : memchr(*text + head, '\n', end);
+    if (!whole)
+        return err;
+    end -= (size_t)(++whole - (*text + head));
+    memmove(*text + head, whole, end);
+    *bytes += end;
+    return 0;
+}
+
+int measure_history_read_since(measure_history **out, const char *file,
+                               int64_t from_ms)
+{
+    size_t size, bytes = 0;
+    char *text = NULL;
+    bool is_enough = false;
+    int fd, err = file_open(&fd, &size, file);
+
+    if (err)
+        return err;
+    for (size_t end = END_BYTES; !err && !is_enough && end < size; end *= 2) {
+        free(text);
+        err = ends_read(&text, &bytes, fd, size, end, file);
+        is_enough = !err && reaches(text, text + bytes, from_ms);
+    }
+    close(fd);
+    if (!err && is_enough)
+        err = measure_history_parse(out, text, bytes, file);
+    free(text);
+    if (!err && is_enough)
+        return 0;
+    /* Or all of it, which says in which line something is wrong. */
+    return err == 0 || err == PASTSET_EFORMAT ? measure_history_read(out, file)
+                                              : err;
 }
 
 void measure_history_destroy(measure_history *history)
@@ -409,4 +507,32 @@ size_t measure_history_between(const measure_history *h, int64_t from_ms,
 
     *first = first_at(h, from_ms);
     return end > *first ? end - *first : 0;
+}
+
+/* How old the last value may be. The interval may have changed since the
+ * history says it. */
+static int64_t fresh_ms(const measure_history *h, size_t i)
+{
+    const measure_history_row *row = &h->rows[i];
+    int64_t usual_ms = larger(row->lasts_ms, row->interval_ms);
+
+    if (i > 0)
+        usual_ms = larger(usual_ms, row->time_ms - row[-1].time_ms);
+    return row->lasts_ms + GAP_INTERVALS * usual_ms;
+}
+
+double measure_history_value(const measure_history *h, int64_t from_ms,
+                             int64_t to_ms)
+{
+    size_t first, count = measure_history_between(h, from_ms, to_ms, &first);
+    double sum = 0;
+
+    for (size_t i = first; i < first + count; i++)
+        sum += h->rows[i].value;
+    if (count)
+        return sum / (double)count;
+    if (first == 0 ||
+        from_ms - h->rows[first - 1].time_ms > fresh_ms(h, first - 1))
+        return (double)NAN;
+    return h->rows[first - 1].value;
 }

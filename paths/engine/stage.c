@@ -6,6 +6,16 @@ void *paths_stage_state(paths_stage *stage)
     return stage->state;
 }
 
+void paths_stage_does(paths_stage *stage,
+                      int (*down)(paths_stage *stage, paths_operation *op,
+                                  uint64_t *note),
+                      int (*up)(paths_stage *stage, paths_operation *op,
+                                uint64_t *note))
+{
+    stage->down = down;
+    stage->up = up;
+}
+
 void *paths_stage_process_state(paths_stage *stage)
 {
     return stage->process_state;

@@ -193,6 +193,14 @@ const paths_wrapper_type *paths_wrapper_at(size_t position);
 void *paths_stage_state(paths_stage *stage);
 /* Of its type, on its process. NULL: `process_bytes` is 0. */
 void *paths_stage_process_state(paths_stage *stage);
+/* In `init`: this stage does these in place of its type's `down` and `up`, as
+ * where a node asks for something that the others should not pay for. Not of a
+ * type that joins or is a source. */
+void paths_stage_does(paths_stage *stage,
+                      int (*down)(paths_stage *stage, paths_operation *op,
+                                  uint64_t *note),
+                      int (*up)(paths_stage *stage, paths_operation *op,
+                                uint64_t *note));
 const paths_map_node *paths_stage_node(const paths_stage *stage);
 const paths_map *paths_stage_map(const paths_stage *stage);
 paths_process *paths_stage_process(const paths_stage *stage);

@@ -12,6 +12,12 @@ if(suites)
   add_test(NAME contracts/tune
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/tune_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)
+  add_test(NAME contracts/on_demand
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/on_demand_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
+  add_test(NAME contracts/histories
+           COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/histories_test.sh
+                   $<TARGET_FILE_DIR:eventspace_cli>)
   add_test(NAME contracts/command
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/contracts/command_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)

@@ -48,7 +48,8 @@ static void take(void)
     planted_end();
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
-    check_status(contracts_course_take(&course, snapshot, 100000, NULL, 0), 0);
+    check_status(contracts_course_take(&course, snapshot, 100000, NULL, 0, 0),
+                 0);
     check_ends();
 }
 
@@ -206,7 +207,8 @@ static void check_counted(bool is_killed)
     paths_map_destroy(map);
     check_status(eventspace_run_open(&run, scratch_file("run")), 0);
     check_status(scopes_snapshot_take(&snapshot, run, &all), 0);
-    check_status(contracts_course_take(&course, snapshot, 100000, names, 3), 0);
+    check_status(contracts_course_take(&course, snapshot, 100000, names, 3, 1),
+                 0);
     cr_assert_geq(course->intervals, 10);
     for (size_t i = 0; i < 10; i++) {
         const double *q =
@@ -226,7 +228,7 @@ static void check_counted(bool is_killed)
                                : i == 4 ? 5
                                         : 0,
                                1e-6, "%zu: %g", i, q[1]);
-        cr_expect(isnan(q[2]));
+        cr_expect(isnan(q[2]) && isnan(q[3]));
         q = contracts_course_at(course, 1, i) + CONTRACTS_QUANTITIES;
         cr_expect(isnan(q[0]) && isnan(q[1]) && isnan(q[2]));
         cr_expect_eq(contracts_course_at(course, 1, i)[CONTRACTS_THREADS], 1);

@@ -142,6 +142,36 @@ Test(metrics, are_of_what_the_program_counts, .timeout = 60)
     contracts_metrics_destroy(m);
 }
 
+/* Behind what programs count, also where that is named later. */
+Test(metrics, are_of_histories, .timeout = 60)
+{
+    int err;
+    double values[CONTRACTS_METRICS_MAX];
+    size_t count;
+    contracts_metric_state *state;
+    contracts_metrics *m = read_metrics(
+        "metric performance a = operations / history(\"availability\");\n"
+        "metric intrinsic b = program(\"cells\");\n"
+        "metric performance c = history(\"bandwidth.a-b\") - "
+        "history(\"availability\");",
+        &err);
+    const char *const *histories = contracts_metrics_histories(m, &count);
+
+    check_status(err, 0);
+    cr_assert_eq(count, 2);
+    cr_expect_str_eq(histories[0], "availability");
+    cr_expect_str_eq(histories[1], "bandwidth.a-b");
+    check_status(contracts_metric_state_create(&state, m), 0);
+    contracts_metrics_next(m, state, (double[]){1, 4, 10, 0.5, 25}, values);
+    cr_expect_float_eq(values[0], 8, 1e-12);
+    cr_expect_float_eq(values[1], 10, 1e-12);
+    cr_expect_float_eq(values[2], 24.5, 1e-12);
+    contracts_metrics_next(m, state, (double[]){1, 4, 10, NAN, 25}, values);
+    cr_expect(isnan(values[0]) && isnan(values[2]));
+    contracts_metric_state_destroy(state);
+    contracts_metrics_destroy(m);
+}
+
 Test(metrics, are_refused_where_they_are_wrong, .timeout = 60)
 {
     static const char *const wrong[][2] = {

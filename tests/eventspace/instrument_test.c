@@ -91,6 +91,49 @@ Test(instrument, leaves_the_attributes_on_the_edge_of_the_thread,
     paths_map_destroy(all);
 }
 
+/* The same collectors as all, and all but those of threads on demand. */
+Test(instrument, has_collectors_that_record_on_demand, .timeout = 120)
+{
+    static const struct {
+        eventspace_collectors always, on_demand;
+    } asked[] = {{EVENTSPACE_THREAD_COLLECTORS, EVENTSPACE_ALL_COLLECTORS},
+                 {EVENTSPACE_NO_COLLECTORS, EVENTSPACE_ALL_COLLECTORS},
+                 {EVENTSPACE_NO_COLLECTORS, EVENTSPACE_THREAD_COLLECTORS},
+                 {EVENTSPACE_ALL_COLLECTORS, EVENTSPACE_THREAD_COLLECTORS}};
+    paths_map *map = map_parse(JOIN), *some, *like;
+
+    for (size_t i = 0; i < sizeof(asked) / sizeof(*asked); i++) {
+        eventspace_instrument_options options = {.collectors = asked[i].always,
+                                                 .detail = asked[i].on_demand};
+        check_status(eventspace_instrument(&some, map, &options), 0);
+        like = instrument(map, asked[i].always > asked[i].on_demand
+                                   ? asked[i].always
+                                   : asked[i].on_demand);
+        cr_assert_eq(some->node_count, like->node_count);
+        for (uint32_t n = 0; n < some->node_count; n++) {
+            const char *detail = paths_node_get(&some->nodes[n], "detail");
+            const char *name = some->nodes[n].name;
+            bool is_collector = strcmp(some->nodes[n].type, "collector") == 0;
+            bool of_thread = is_collector && strstr(name, ".ec1");
+            bool always =
+                asked[i].always == EVENTSPACE_ALL_COLLECTORS ||
+                (asked[i].always == EVENTSPACE_THREAD_COLLECTORS && of_thread);
+            cr_expect_str_eq(name, like->nodes[n].name);
+            cr_expect(is_collector && !always ? detail && !strcmp(detail, "1")
+                                              : !detail,
+                      "%zu: %s", i, name);
+        }
+        paths_map_destroy(like);
+        like = instrument(some, EVENTSPACE_ALL_COLLECTORS);
+        paths_map_destroy(some);
+        some = instrument(map, EVENTSPACE_ALL_COLLECTORS);
+        check_same(like, some); /* they are taken out as others are */
+        paths_map_destroy(like);
+        paths_map_destroy(some);
+    }
+    paths_map_destroy(map);
+}
+
 Test(instrument, gives_each_collector_a_trace_element_if_asked, .timeout = 120)
 {
     eventspace_instrument_options options = {

@@ -492,3 +492,94 @@ Test(history, a_full_disk_loses_no_line)
     cr_assert_eq(h->rows[1].value, 3);
     measure_history_destroy(h);
 }
+
+/* --- of a certain time --- */
+
+Test(history, has_a_value_for_as_long_as_it_is_fresh)
+{
+    static const char text[] = "# eventspace history 1\n"
+                               "# series: availability of n0\n"
+                               "# unit: share\n"
+                               "# interval: 1000 ms\n"
+                               "100000,0.25,60000,12,0.01,0.2,0.3\n"
+                               "160000,0.5\n"
+                               "161000,0.75\n"
+                               "161500,0.25\n"
+                               "200000,0.125\n";
+    static const struct {
+        int64_t from, to;
+        double value;
+    } expected[] = {
+        {99000, 99500, NAN},     {100000, 101000, 0.25},
+        {159000, 160000, 0.25},  {160000, 160500, 0.5},
+        {160500, 161000, 0.5},   {161000, 162000, 0.5},
+        {161200, 161300, 0.75},  {164400, 165000, 0.25},
+        {164600, 165000, NAN},   {199999, 200001, 0.125},
+        {200500, 201000, 0.125}, {1000000000, 1000000001, NAN},
+    };
+    measure_history *h;
+
+    check_status(measure_history_parse(&h, text, strlen(text), "text"), 0);
+    for (size_t i = 0; i < sizeof(expected) / sizeof(*expected); i++) {
+        double value =
+            measure_history_value(h, expected[i].from, expected[i].to);
+        cr_expect(isnan(expected[i].value)
+                      ? isnan(value)
+                      : fabs(value - expected[i].value) < 1e-12,
+                  "%lld: %g", (long long)expected[i].from, value);
+    }
+    measure_history_destroy(h);
+}
+
+/* From each time on, the rows of a long file are the same as those of all of
+ * it; and of a late time, few are read. */
+Test(history, is_read_from_a_time_on)
+{
+    const char *file = scratch_file("long.history");
+    FILE *out = fopen(file, "w");
+    measure_history *all, *part;
+    size_t rows = 40000, first;
+
+    cr_assert(out);
+    fputs("# eventspace history 1\n# series: availability of n0\n"
+          "# unit: share\n# interval: 5000 ms\n",
+          out);
+    for (size_t i = 0; i < rows; i++) {
+        if (i == rows / 2)
+            fputs("# interval: 1000 ms\n", out);
+        fprintf(out, "%lld,%.9g\n", START_MS + 5000 * (long long)i,
+                value_at(i));
+    }
+    fputs("17642", out); /* torn */
+    cr_assert_eq(fclose(out), 0);
+    all = history_read(file);
+    cr_assert_eq(all->count, rows);
+    for (size_t from = 0; from <= rows; from += from < 10 ? 1 : 997) {
+        int64_t from_ms = START_MS + 5000 * (int64_t)from;
+        check_status(measure_history_read_since(&part, file, from_ms), 0);
+        cr_expect(part->torn);
+        first = all->count - part->count;
+        cr_assert_leq(first, from);
+        cr_assert(first == 0 || all->rows[first].time_ms <= from_ms);
+        cr_expect_str_eq(part->series, all->series);
+        for (size_t i = 0; i < part->count; i++) {
+            cr_assert_eq(part->rows[i].time_ms, all->rows[first + i].time_ms);
+            cr_assert_float_eq(part->rows[i].value, all->rows[first + i].value,
+                               0);
+        }
+        if (from == rows)
+            cr_expect_lt(part->count, 4000);
+        measure_history_destroy(part);
+    }
+    measure_history_destroy(all);
+    /* What is wrong is told by its line in the file. */
+    out = fopen(file, "r+");
+    cr_assert(out);
+    cr_assert_eq(fseek(out, -40, SEEK_END), 0);
+    fputs("\nx\n", out);
+    fclose(out);
+    check_status(measure_history_read_since(&part, file, INT64_MAX),
+                 PASTSET_EFORMAT);
+    cr_expect(strstr(pastset_error(), "long.history:40005: "), "%s",
+              pastset_error());
+}

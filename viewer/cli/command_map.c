@@ -295,15 +295,27 @@ static int map_generate(int argc, char **argv)
 
 typedef struct instrument_arguments {
     const char *map, *output;
+    bool has_collectors; /* it was said which */
     eventspace_instrument_options options;
 } instrument_arguments;
 
-enum { KEY_COLLECTORS = 256, KEY_SIZE, KEY_POLICY, KEY_PER, KEY_PREFAULT };
+enum {
+    KEY_COLLECTORS = 256,
+    KEY_ON_DEMAND,
+    KEY_SIZE,
+    KEY_POLICY,
+    KEY_PER,
+    KEY_PREFAULT
+};
 
 static const struct argp_option instrument_options[] = {
     {"collectors", KEY_COLLECTORS, "none|threads|all", 0,
      "Put collectors nowhere, on each edge that leaves a thread, or before and "
-     "after every wrapper (default all)",
+     "after every wrapper (default all; with --on-demand the next less)",
+     0},
+    {"on-demand", KEY_ON_DEMAND, "threads|all", 0,
+     "Put more collectors there, which record only while `eventspace tune RUN "
+     "trace_detail=1` asks for it (default none)",
      0},
     {"trace-per", KEY_PER, "thread|collector", 0,
      "Give a trace element to each thread or to each collector (default "
@@ -363,6 +375,10 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
     switch (key) {
     case KEY_COLLECTORS:
         a->options.collectors = read_collectors(text, state);
+        a->has_collectors = true;
+        return 0;
+    case KEY_ON_DEMAND:
+        a->options.detail = read_collectors(text, state);
         return 0;
     case KEY_PER:
         a->options.trace_per = read_per(text, state);
@@ -378,6 +394,13 @@ static error_t parse_instrument(int key, char *text, struct argp_state *state)
         return 0;
     case 'o':
         a->output = text;
+        return 0;
+    case ARGP_KEY_SUCCESS:
+        if (a->options.detail && !a->has_collectors)
+            a->options.collectors =
+                (eventspace_collectors)(a->options.detail - 1);
+        if (a->options.detail && a->options.detail <= a->options.collectors)
+            argp_error(state, "--on-demand: these collectors are there anyway");
         return 0;
     default:
         return cli_take_one(&a->map, "the map", key, text, state);

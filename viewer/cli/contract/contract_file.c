@@ -45,18 +45,18 @@ static bool is_found(const char *name, const struct stat *about, const char *to)
 
 /* A contract looks for a file beside itself: it may be written elsewhere than
  * where the file was named. */
-static int name_fit(char **name, const char *path, const char *to)
+static int name_fit(char **name, const char *path, const char *to, mode_t kind)
 {
     struct stat about;
 
     if (!*name)
         return 0;
     if (strncmp(path, "/dev/", 5) == 0 || stat(path, &about) != 0 ||
-        !S_ISREG(about.st_mode))
+        (about.st_mode & S_IFMT) != kind)
         return pastset_fail(PASTSET_EINVAL,
-                            "%s: the contract names this file, so it has to "
-                            "be one that is there later",
-                            path);
+                            "%s: the contract names this %s, so it has to be "
+                            "one that is there later",
+                            path, kind == S_IFDIR ? "folder" : "file");
     if (!is_found(*name, &about, to)) {
         char *whole = realpath(path, NULL);
         if (!whole)
@@ -74,7 +74,10 @@ static int name_fit(char **name, const char *path, const char *to)
 
 int cli_contract_files_fit(contracts_contract *c, const char *to)
 {
-    int err = name_fit(&c->rules_file, c->rules_path, to);
+    int err = name_fit(&c->rules_file, c->rules_path, to, S_IFREG);
 
-    return err ? err : name_fit(&c->cluster_file, c->cluster_path, to);
+    if (!err)
+        err = name_fit(&c->cluster_file, c->cluster_path, to, S_IFREG);
+    return err ? err
+               : name_fit(&c->histories_file, c->histories_path, to, S_IFDIR);
 }

@@ -39,13 +39,18 @@ static int names_find(cli_measured *m)
 
 static int course_take(cli_measured *m, const contracts_contract *contract)
 {
-    size_t count;
+    size_t count, histories;
     const char *const *programs =
         contracts_metrics_programs(contract->metrics, &count);
+    int err;
 
-    return contracts_course_take(&m->course, m->snapshot,
-                                 llround(contract->interval_s * 1e9), programs,
-                                 count);
+    (void)contracts_metrics_histories(contract->metrics, &histories);
+    err = contracts_course_take(&m->course, m->snapshot,
+                                llround(contract->interval_s * 1e9), programs,
+                                count, histories);
+    return err ? err
+               : cli_measured_histories_fill(&m->histories, m->course, contract,
+                                             m->snapshot->run, m->names);
 }
 
 static bool is_known(const contracts_course *c, size_t quantity)
@@ -121,6 +126,7 @@ void cli_measured_end(cli_measured *m)
     free(m->text);
     scopes_snapshot_destroy(m->snapshot);
     scopes_scheduling_reader_destroy(m->reader);
+    cli_measured_histories_end(&m->histories);
 }
 
 int cli_measured_look(cli_measured *m, eventspace_run *run,

@@ -7,14 +7,16 @@
 #include "contracts/signature/course.h"
 #include "eventspace/run/run.h"
 #include "scopes/reading/snapshot.h"
+#include "viewer/cli/contract/measured_histories.h"
 
 /* A run that is measured, to be ended with cli_measured_end. */
 typedef struct cli_measured {
     scopes_snapshot *snapshot;
     contracts_course *course;
     scopes_scheduling_reader *reader; /* of looks */
-    const char **names;               /* of processes, by number */
-    char *text;                       /* that these are in */
+    cli_measured_histories histories;
+    const char **names; /* of processes, by number */
+    char *text;         /* that these are in */
     uint32_t processes;
 } cli_measured;
 
