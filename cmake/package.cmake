@@ -34,7 +34,8 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libeventspace-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS eventspace)
 string(JOIN ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
-       libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev libsodium-dev)
+       libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev libsodium-dev
+       libssl-dev)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
     "Headers and static libraries, for CMake and pkg-config.")
 include(CPack)

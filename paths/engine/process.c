@@ -40,6 +40,7 @@ static const connection_handler handler = {
     .greeting = paths__unauthenticated_read,
     .payload_at = paths__serve_payload_at,
     .frame = paths__serve_frame,
+    .broken = paths__member_broken,
     .closed = closed,
 };
 
@@ -460,11 +461,9 @@ void paths_process_stop(paths_process *process)
     if (process->loop_open)
         loop_close(process);
     for (uint32_t i = 0;
-         process->connector_fds && i < 2 * process->process_count; i++) {
-        if (process->connector_fds[i] >= 0)
-            close(process->connector_fds[i]);
-    }
-    free(process->connector_fds);
+         process->connector_channels && i < 2 * process->process_count; i++)
+        paths__channel_close(&process->connector_channels[i]);
+    free(process->connector_channels);
     paths__wakeup_close(&process->wakeup);
     if (process->timer_fd >= 0)
         close(process->timer_fd);

@@ -87,7 +87,8 @@ struct paths_process {
     pthread_t connector; /* makes the loop's links, before the threads run */
     _Atomic int connector_state; /* see join.c */
     char connector_text[512];
-    int *connector_fds; /* its connections, until the loop takes them over */
+    struct channel *connector_channels; /* its connections, until the loop takes
+                                           them over */
     bool begun; /* the connector is done: the threads run, or it has failed */
     int launcher_fd; /* a socket to whoever started this process; -1: none */
     uv_poll_t launcher;

@@ -13,7 +13,7 @@
 typedef paths__generator generator;
 
 /* Attributes of a machine that are read here. */
-#define OWN 2
+#define OWN 3
 
 static int set(paths_attributes *attributes, const char *key, const char *value)
 {
@@ -94,8 +94,8 @@ static bool is_switch(const paths_map_node *node)
 
 static int check_machine(const paths_map *cluster, const paths_map_node *node)
 {
-    const char *known[OWN + PATHS__ATTRIBUTE_TYPES_MAX + 1] = {"address",
-                                                               "polling"};
+    const char *known[OWN + PATHS__ATTRIBUTE_TYPES_MAX + 1] = {
+        "address", "polling", "encrypt"};
     const paths_attribute_type *type;
     size_t count = OWN;
 

@@ -151,8 +151,21 @@ static void check_types(checker *c, const paths_map_process *process)
     }
 }
 
+/* Of a process, or of the graph, for all that do not say it. */
+static void check_encrypt(checker *c, const paths_attributes *attributes,
+                          uint32_t line, const char *name)
+{
+    const char *encrypt = paths_attributes_get(attributes, "encrypt");
+
+    if (encrypt && strcmp(encrypt, "auto") != 0 &&
+        strcmp(encrypt, "always") != 0 && strcmp(encrypt, "never") != 0)
+        diagnose(c, line, name, "encrypt=%s: choose auto, always or never",
+                 encrypt);
+}
+
 static void check_process(checker *c, const paths_map_process *process)
 {
+    check_encrypt(c, &process->attributes, process->line, process->name);
     if (!is_file_name(process->name))
         diagnose(c, process->line, process->name,
                  "a process's files are named after it: use 1 to %d letters, "
@@ -753,6 +766,7 @@ static int map_check(const paths_map *map, paths_diagnostics *out)
                  "--application=%s --processes=N`",
                  map->file);
     } else {
+        check_encrypt(&c, &map->attributes, 1, "");
         check_processes(&c);
         check_nodes(&c);
     }

@@ -15,6 +15,7 @@
 #include "paths/net/address.h"
 #include "paths/net/connect_internal.h"
 #include "paths/net/member_internal.h"
+#include "paths/net/records_internal.h"
 #include "paths/net/wire_internal.h"
 
 #define AGAIN_NS 2000000000 /* for a second try */
@@ -123,7 +124,7 @@ static int write_all(int fd, const void *data, size_t bytes)
 typedef struct joining {
     paths_process *process;
     uint32_t to;
-    int fd;
+    channel channel;
     int64_t deadline_ns;
     bool closed;  /* by the other process */
     bool reached; /* somebody was there */
@@ -135,7 +136,7 @@ static int read_all(joining *j, void *data, size_t bytes)
     char *at = data;
 
     while (bytes) {
-        ssize_t got = recv(j->fd, at, bytes, 0);
+        ssize_t got = paths__channel_receive(&j->channel, at, bytes, 0);
         bool again = got < 0 && (errno == EINTR || errno == EAGAIN);
 
         if (got == 0 || (got < 0 && errno == ECONNRESET)) {
@@ -143,7 +144,8 @@ static int read_all(joining *j, void *data, size_t bytes)
             return pastset_fail(PASTSET_EHOST, "it closed the connection");
         }
         if (got < 0 && !again)
-            return pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
+            return pastset_fail(PASTSET_EHOST, "%s",
+                                paths__channel_error(errno));
         if (got > 0) {
             at += got;
             bytes -= (size_t)got;
@@ -176,10 +178,26 @@ static int answer_read(joining *j,
     return err;
 }
 
+uint8_t paths__connection_seals(const paths_process *process, int fd)
+{
+    const char *encrypt = paths_attributes_get(
+        &process->map->processes[process->self].attributes, "encrypt");
+    uint8_t seals = paths__records_have_aes() ? HANDSHAKE_AES : 0;
+
+    if (!encrypt)
+        encrypt = paths_attributes_get(&process->map->attributes, "encrypt");
+    if (paths__channel_is_exposed(fd, encrypt))
+        seals |= HANDSHAKE_SEALED;
+    return seals;
+}
+
 static int greet(joining *j, uint16_t role)
 {
     paths_process *process = j->process;
-    handshake_claim own = {.role = role, .digest = process->digest};
+    handshake_claim own = {.role = role,
+                           .digest = process->digest,
+                           .seals =
+                               paths__connection_seals(process, j->channel.fd)};
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
     unsigned char proof[HANDSHAKE_PROOF_BYTES];
     handshake h;
@@ -190,7 +208,7 @@ static int greet(joining *j, uint16_t role)
     err = paths__handshake_begin(&h, process->key, &own, message);
     if (err)
         goto done;
-    err = write_all(j->fd, message, sizeof(message));
+    err = write_all(j->channel.fd, message, sizeof(message));
     if (err)
         goto done;
     err = answer_read(j, message);
@@ -203,7 +221,9 @@ static int greet(joining *j, uint16_t role)
         err = pastset_fail(PASTSET_EHOST, HANDSHAKE_OTHER_MAP);
         goto done;
     }
-    err = write_all(j->fd, proof, sizeof(proof));
+    err = write_all(j->channel.fd, proof, sizeof(proof));
+    if (!err)
+        err = paths__channel_begin(&j->channel, &h, true);
 done:
     paths__handshake_wipe(&h);
     return err;
@@ -238,23 +258,21 @@ static int welcome_read(joining *j)
 static int connect_once(joining *j, uint16_t role)
 {
     struct timeval turn = {.tv_usec = 100000};
-    int err = dial(j->process, j->to, j->deadline_ns, &j->fd);
+    int err = dial(j->process, j->to, j->deadline_ns, &j->channel.fd);
 
     j->closed = false;
     if (!err) {
         if (role == ROLE_MEMBER && !j->reached)
             paths__launcher_tell(j->process, j->process->self, PATHS_COMING);
         j->reached = true;
-        paths__socket_tune(j->fd);
-        setsockopt(j->fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
+        paths__socket_tune(j->channel.fd);
+        setsockopt(j->channel.fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
         err = greet(j, role);
     }
     if (!err)
         err = welcome_read(j);
-    if (err && j->fd >= 0) {
-        close(j->fd);
-        j->fd = -1;
-    }
+    if (err)
+        paths__channel_close(&j->channel);
     return err;
 }
 
@@ -301,12 +319,13 @@ static int refused_why(int err, const char *name)
                : pastset_fail(err, "ended because process %s failed", name);
 }
 
-int paths__connect(paths_process *process, uint32_t to, uint16_t role, int *out)
+int paths__connect(paths_process *process, uint32_t to, uint16_t role,
+                   channel *out)
 {
     struct timeval none = {0, 0};
     joining j = {.process = process,
                  .to = to,
-                 .fd = -1,
+                 .channel = {.fd = -1},
                  .deadline_ns = pastset_now_ns() +
                                 (int64_t)process->connect_timeout_ms * 1000000};
     int err = connect_once(&j, role);
@@ -324,8 +343,8 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role, int *out)
     if (err)
         return pastset_fail_while(err, "cannot join process %s",
                                   process_name(process, to));
-    setsockopt(j.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
-    setsockopt(j.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
-    *out = j.fd;
+    setsockopt(j.channel.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+    setsockopt(j.channel.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+    *out = j.channel;
     return 0;
 }

@@ -68,7 +68,7 @@ void paths__connection_close(connection *c, const char *why)
     c->broken = true;
     /* Before its number can be that of another file: libuv still uses it. */
     uv_close((uv_handle_t *)(void *)&c->poll, closed);
-    close(c->fd);
+    paths__channel_close(&c->channel);
     pthread_mutex_unlock(&c->lock);
     process->handler->closed(c, state == CONNECTION_OPEN, why);
 }
@@ -124,7 +124,7 @@ static const char *why_ended(connection *c, int error)
     pthread_mutex_unlock(&c->lock);
     if (why)
         return why;
-    return error ? strerror(error) : "it closed the connection";
+    return error ? paths__channel_error(error) : "it closed the connection";
 }
 
 /* One recv. True: there may be more. */
@@ -145,13 +145,16 @@ static bool frames_read(connection *c)
         to = c->buffer + c->end;
         capacity = CONNECTION_BUFFER - c->end;
     }
-    got = recv(c->fd, to, capacity, 0);
+    got = paths__channel_receive(&c->channel, to, capacity, 0);
     for (int i = 0; straight && got < 0 && errno == EAGAIN && i < LOOKS; i++)
-        got = recv(c->fd, to, capacity, 0);
+        got = paths__channel_receive(&c->channel, to, capacity, 0);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return false;
     if (got <= 0) {
-        paths__connection_close(c, why_ended(c, got == 0 ? 0 : errno));
+        int error = got == 0 ? 0 : errno;
+        if (error == EBADMSG)
+            c->process->handler->broken(c);
+        paths__connection_close(c, why_ended(c, error));
         return false;
     }
     if (straight)
@@ -159,12 +162,14 @@ static bool frames_read(connection *c)
     else
         c->end += (size_t)got;
     parse(c);
-    return straight || (size_t)got == capacity;
+    return straight || (size_t)got == capacity ||
+           paths__channel_has(&c->channel);
 }
 
 static void readable(connection *c)
 {
-    for (int i = 0; i < READS_AT_ONCE; i++) {
+    /* What has come and was not taken, poll would not tell of. */
+    for (int i = 0; i < READS_AT_ONCE || paths__channel_has(&c->channel); i++) {
         if (c->state == CONNECTION_CLOSED)
             return;
         if (c->state != CONNECTION_OPEN) {
@@ -198,18 +203,27 @@ static void on_event(uv_poll_t *handle, int status, int events)
 
 /* --- output --- */
 
-/* Sends what the socket takes; returns the bytes sent, or -1. */
+/* Sends what the socket takes, and of sealed ones what a record takes besides;
+ * moves the parts on, and returns the bytes taken, or -1. */
 static ssize_t send_parts(connection *c, struct iovec *parts, size_t count)
 {
-    struct msghdr message = {.msg_iov = parts, .msg_iovlen = count};
-    ssize_t sent;
+    ssize_t all = 0, sent;
 
-    do {
-        sent = sendmsg(c->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
-    } while (sent < 0 && errno == EINTR);
-    if (sent < 0 && errno == EAGAIN)
+    if (!count && !c->channel.seals)
         return 0;
-    return sent;
+    do {
+        sent = paths__channel_send(&c->channel, parts, count,
+                                   MSG_NOSIGNAL | MSG_DONTWAIT);
+        for (size_t i = 0, moved = sent > 0 ? (size_t)sent : 0; i < count;
+             i++) {
+            size_t take = moved < parts[i].iov_len ? moved : parts[i].iov_len;
+            parts[i].iov_base = (char *)parts[i].iov_base + take;
+            parts[i].iov_len -= take;
+            moved -= take;
+        }
+        all += sent > 0 ? sent : 0;
+    } while ((sent < 0 && errno == EINTR) || (sent > 0 && c->channel.seals));
+    return sent < 0 && errno != EAGAIN ? -1 : all;
 }
 
 /* Keeps what was not sent; under the lock. */
@@ -257,7 +271,7 @@ static void break_off(connection *c, const char *why)
 {
     c->broken = true;
     c->broke = why;
-    shutdown(c->fd, SHUT_RDWR);
+    shutdown(c->channel.fd, SHUT_RDWR);
 }
 
 int paths__connection_send(connection *c, const wire_header *header,
@@ -277,8 +291,9 @@ int paths__connection_send(connection *c, const wire_header *header,
         break_off(c, NULL);
     if (c->broken) {
         err = pastset_fail(PASTSET_EHOST, "the connection is closed");
-    } else if ((size_t)sent < whole) {
-        err = queue(c, header, payload, (size_t)sent);
+    } else if ((size_t)sent < whole || paths__channel_owes(&c->channel)) {
+        if ((size_t)sent < whole)
+            err = queue(c, header, payload, (size_t)sent);
         if (!err)
             queue_flush(c);
         else
@@ -294,7 +309,9 @@ static void flush(connection *c)
     bool left;
 
     pthread_mutex_lock(&c->lock);
-    while (c->out && !c->broken) {
+    if (!c->broken && send_parts(c, NULL, 0) < 0) /* what is owed */
+        break_off(c, NULL);
+    while (c->out && !c->broken && !paths__channel_owes(&c->channel)) {
         connection_output *o = c->out;
         struct iovec part = {.iov_base = o->data + o->sent,
                              .iov_len = o->bytes - o->sent};
@@ -310,7 +327,7 @@ static void flush(connection *c)
         c->out = o->next;
         free(o);
     }
-    left = c->out != NULL && !c->broken;
+    left = (c->out || paths__channel_owes(&c->channel)) && !c->broken;
     pthread_mutex_unlock(&c->lock);
     if (c->state != CONNECTION_CLOSED)
         uv_poll_start(&c->poll, UV_READABLE | (left ? UV_WRITABLE : 0),
@@ -336,8 +353,8 @@ void paths__connection_flush_all(paths_process *process)
 
 /* --- opening --- */
 
-int paths__connection_open(connection **out, paths_process *process, int fd,
-                           connection_state state)
+int paths__connection_open(connection **out, paths_process *process,
+                           channel over, connection_state state)
 {
     connection *c = calloc(1, sizeof(*c));
     unsigned char *buffer =
@@ -350,7 +367,7 @@ int paths__connection_open(connection **out, paths_process *process, int fd,
         return pastset_no_memory("for a connection");
     }
     c->process = process;
-    c->fd = fd;
+    c->channel = over;
     c->state = state;
     c->buffer = buffer;
     c->outgoing = state == CONNECTION_OPEN;
@@ -358,7 +375,7 @@ int paths__connection_open(connection **out, paths_process *process, int fd,
     c->since_ms = uv_now(&process->loop);
     atomic_store(&c->references, 1);
     pthread_mutex_init(&c->lock, NULL);
-    if (uv_poll_init(&process->loop, &c->poll, fd) != 0) {
+    if (uv_poll_init(&process->loop, &c->poll, over.fd) != 0) {
         pthread_mutex_destroy(&c->lock);
         free(c);
         free(buffer);

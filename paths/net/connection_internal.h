@@ -3,6 +3,7 @@
 #define PATHS_CONNECTION_INTERNAL_H
 
 #include "paths/engine/process_internal.h"
+#include "paths/net/channel_internal.h"
 #include "paths/net/handshake_internal.h"
 #include "paths/net/wire_internal.h"
 
@@ -25,7 +26,7 @@ struct connection {
     uv_poll_t poll; /* first: the loop's handle */
     paths_process *process;
     connection *next, *previous; /* of the process; loop only */
-    int fd;
+    channel channel;
     connection_state state; /* loop only */
     uint16_t role;
     bool outgoing;     /* this side connected */
@@ -64,13 +65,15 @@ struct connection_handler {
     unsigned char *(*payload_at)(connection *c);
     /* All of it is there. */
     void (*frame)(connection *c);
+    /* What has come was changed on the way: it is going to be closed. */
+    void (*broken)(connection *c);
     /* It has closed; `open`: it had been open until now. */
     void (*closed)(connection *c, bool open, const char *why);
 };
 
-/* Takes the socket over and begins to watch it. Loop only. */
-int paths__connection_open(connection **out, paths_process *process, int fd,
-                           connection_state state);
+/* Takes the channel over and begins to watch it. Loop only. */
+int paths__connection_open(connection **out, paths_process *process,
+                           channel over, connection_state state);
 void paths__connection_ref(connection *c);
 void paths__connection_unref(connection *c);
 /* Closes it, and tells the handler `why`. Loop only. */

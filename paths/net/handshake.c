@@ -7,7 +7,7 @@
 
 #include "pastset/status.h"
 
-#define WIRE_VERSION 2u
+#define WIRE_VERSION 3u
 
 /* --- openings --- */
 
@@ -45,6 +45,7 @@ static void claim_put(unsigned char out[HANDSHAKE_CLAIM_BYTES],
     memset(out, 0, HANDSHAKE_CLAIM_BYTES);
     memcpy(out, &claim->digest, 8);
     memcpy(out + 8, &claim->role, 2);
+    out[10] = claim->seals;
     memcpy(out + 16, claim->from, strnlen(claim->from, HANDSHAKE_NAME_BYTES));
     memcpy(out + 16 + HANDSHAKE_NAME_BYTES, claim->to,
            strnlen(claim->to, HANDSHAKE_NAME_BYTES));
@@ -65,8 +66,10 @@ static bool claim_take(handshake_claim *out,
 {
     memcpy(&out->digest, from, 8);
     memcpy(&out->role, from + 8, 2);
+    out->seals = from[10];
     return out->role >= ROLE_THREAD && out->role <= ROLE_MEMBER &&
-           sodium_is_zero(from + 10, 6) && name_take(out->from, from + 16) &&
+           out->seals <= HANDSHAKE_SEALS_ALL && sodium_is_zero(from + 11, 5) &&
+           name_take(out->from, from + 16) &&
            name_take(out->to, from + 16 + HANDSHAKE_NAME_BYTES);
 }
 
@@ -77,6 +80,12 @@ static handshake_claim claim_turned(const handshake_claim *claim)
     memcpy(out.from, claim->to, sizeof(out.from));
     memcpy(out.to, claim->from, sizeof(out.to));
     return out;
+}
+
+/* Sealed if one of them says so, by AES if both have it. */
+static uint8_t seals_agreed(uint8_t a, uint8_t b)
+{
+    return (uint8_t)(((a | b) & HANDSHAKE_SEALED) | (a & b & HANDSHAKE_AES));
 }
 
 /* --- messages --- */
@@ -115,7 +124,7 @@ int paths__handshake_begin(handshake *h, const uint8_t key[32],
 }
 
 int paths__handshake_answer(handshake *h, const uint8_t key[32],
-                            const char *self, uint64_t digest,
+                            const char *self, uint64_t digest, uint8_t seals,
                             const unsigned char first[HANDSHAKE_MESSAGE_BYTES],
                             unsigned char second[HANDSHAKE_MESSAGE_BYTES])
 {
@@ -132,6 +141,7 @@ int paths__handshake_answer(handshake *h, const uint8_t key[32],
         return pastset_fail(PASTSET_EAUTH, "it is for process %s", h->claim.to);
     own = claim_turned(&h->claim);
     own.digest = digest;
+    own.seals = h->seals = seals_agreed(h->claim.seals, seals);
     claim_put(claim, &own);
     paths__handshake_opening(second);
     if (paths__noise_second_write(&h->noise, claim, sizeof(claim),
@@ -153,9 +163,11 @@ int paths__handshake_finish(handshake *h, const handshake_claim *own,
         return unknown();
     if (!claim_take(&h->claim, claim) || h->claim.role != want.role ||
         strcmp(h->claim.from, want.from) != 0 ||
-        strcmp(h->claim.to, want.to) != 0)
+        strcmp(h->claim.to, want.to) != 0 ||
+        h->claim.seals != seals_agreed(h->claim.seals, own->seals))
         return pastset_fail(PASTSET_EPROTO,
                             "its answer does not fit the question");
+    h->seals = h->claim.seals;
     paths__noise_split(&h->noise, &h->dialler, &h->process);
     paths__noise_seal(&h->dialler, NULL, 0, proof);
     return 0;

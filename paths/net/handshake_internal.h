@@ -16,7 +16,8 @@
  * with which map:
  *
  *    0  u64 digest of the map      16  from, filled with zeros (104)
- *    8  u16 role, 6 zeros         120  to, filled with zeros (104)
+ *    8  u16 role                  120  to, filled with zeros (104)
+ *   10  u8 seals, 5 zeros
  *
  * A process answers only what is sent to it by name, so that nobody's message
  * can be brought back to him, or to a third. The answer says the same with the
@@ -41,18 +42,24 @@
  * membership. */
 enum { ROLE_THREAD = 1, ROLE_LOOP, ROLE_MEMBER };
 
+/* What comes behind the handshake: in sealed records (records_internal.h), and
+ * by which cipher. It is sealed if either side says so; the answer has what
+ * both can do. */
+enum { HANDSHAKE_SEALED = 1, HANDSHAKE_AES = 2, HANDSHAKE_SEALS_ALL = 3 };
+
 typedef struct handshake_claim {
     uint64_t digest; /* of the map */
     uint16_t role;
+    uint8_t seals;
     char from[HANDSHAKE_NAME_BYTES], to[HANDSHAKE_NAME_BYTES];
 } handshake_claim;
 
 typedef struct handshake {
     noise noise;
-    /* The session's keys, of what the dialler and the process say. The proof is
-     * all that they are used for until frames are encrypted. */
+    /* The session's keys, of what the dialler and the process say. */
     noise_cipher dialler, process;
     handshake_claim claim; /* the other side's */
+    uint8_t seals;         /* that both have agreed on */
 } handshake;
 
 void paths__handshake_opening(unsigned char opening[HANDSHAKE_OPENING_BYTES]);
@@ -64,10 +71,11 @@ int paths__handshake_opening_check(
 int paths__handshake_begin(handshake *h, const uint8_t key[32],
                            const handshake_claim *own,
                            unsigned char first[HANDSHAKE_MESSAGE_BYTES]);
-/* Process: answers a first message that is for it. It proves nothing yet.
+/* Process: answers a first message that is for it; `seals` is what this side
+ * would have. It proves nothing yet.
  * Errors: PASTSET_EAUTH, PASTSET_EPROTO. */
 int paths__handshake_answer(handshake *h, const uint8_t key[32],
-                            const char *self, uint64_t digest,
+                            const char *self, uint64_t digest, uint8_t seals,
                             const unsigned char first[HANDSHAKE_MESSAGE_BYTES],
                             unsigned char second[HANDSHAKE_MESSAGE_BYTES]);
 /* Dialler: looks at the answer, and makes the proof. Whether the claim's map is

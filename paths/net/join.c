@@ -21,9 +21,9 @@ enum { CONNECTING, CONNECTED_MEMBER, CONNECTED_ALL };
 
 /* --- the connector --- */
 
-static int *place_of(paths_process *process, uint32_t to, uint16_t role)
+static channel *place_of(paths_process *process, uint32_t to, uint16_t role)
 {
-    return &process->connector_fds[2 * to + (role == ROLE_MEMBER)];
+    return &process->connector_channels[2 * to + (role == ROLE_MEMBER)];
 }
 
 static void state_tell(paths_process *process, int state)
@@ -65,11 +65,12 @@ int paths__join_start(paths_process *process)
 {
     int error;
 
-    process->connector_fds = malloc(2 * process->process_count * sizeof(int));
-    if (!process->connector_fds)
+    process->connector_channels = malloc(2 * process->process_count *
+                                         sizeof(*process->connector_channels));
+    if (!process->connector_channels)
         return pastset_no_memory("for the connections");
     for (uint32_t i = 0; i < 2 * process->process_count; i++)
-        process->connector_fds[i] = -1;
+        process->connector_channels[i] = (channel){.fd = -1};
     error = pthread_create(&process->connector, NULL, connector_run, process);
     if (error)
         return pastset_fail(PASTSET_ELIMIT, "cannot start a thread: %s",
@@ -82,17 +83,17 @@ int paths__join_start(paths_process *process)
 /* Takes a connection over, if there is one. */
 static int adopt(paths_process *process, uint32_t to, uint16_t role)
 {
-    int *fd = place_of(process, to, role);
+    channel *place = place_of(process, to, role);
     connection *c;
     int err;
 
-    if (*fd < 0)
+    if (place->fd < 0)
         return 0;
-    fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) | O_NONBLOCK);
-    err = paths__connection_open(&c, process, *fd, CONNECTION_OPEN);
+    fcntl(place->fd, F_SETFL, fcntl(place->fd, F_GETFL) | O_NONBLOCK);
+    err = paths__connection_open(&c, process, *place, CONNECTION_OPEN);
     if (err)
         return err;
-    *fd = -1;
+    *place = (channel){.fd = -1};
     c->peer = to;
     c->role = role;
     if (role == ROLE_MEMBER)
@@ -106,7 +107,7 @@ static int member_adopt(paths_process *process)
 {
     int err = 0;
 
-    if (process->self != 0 && *place_of(process, 0, ROLE_MEMBER) >= 0) {
+    if (process->self != 0 && place_of(process, 0, ROLE_MEMBER)->fd >= 0) {
         err = adopt(process, 0, ROLE_MEMBER);
         if (!err)
             paths__launcher_tell(process, process->self, PATHS_COME);

@@ -44,11 +44,12 @@ int paths__link_open(paths_thread *thread, uint32_t process)
         return pastset_no_memory("for a link");
     link->thread = thread;
     link->process = process;
-    link->fd = -1;
+    link->channel.fd = -1;
     paths__executor_connects(&thread->executor, process);
     err = waiting_make(thread);
     if (!err)
-        err = paths__connect(thread->process, process, ROLE_THREAD, &link->fd);
+        err = paths__connect(thread->process, process, ROLE_THREAD,
+                             &link->channel);
     paths__executor_goes_on(&thread->executor);
     if (err) {
         free(link);
@@ -65,14 +66,14 @@ int paths__link_open(paths_thread *thread, uint32_t process)
 
 void paths__link_close(thread_link *link)
 {
-    close(link->fd);
+    paths__channel_close(&link->channel);
     free(link->rest);
     free(link);
 }
 
 void paths__link_interrupt(thread_link *link)
 {
-    shutdown(link->fd, SHUT_RDWR);
+    shutdown(link->channel.fd, SHUT_RDWR);
 }
 
 /* --- deadlines --- */
@@ -153,9 +154,9 @@ static void poll_all(paths_thread *thread, const operation *o,
     fds[processes] = (struct pollfd){.fd = thread->event_fd, .events = POLLIN};
     for (uint32_t i = 0; i < processes; i++) {
         thread_link *link = thread->links[i];
-        fds[i] =
-            (struct pollfd){.fd = link && link->pending.first ? link->fd : -1,
-                            .events = POLLIN};
+        fds[i] = (struct pollfd){
+            .fd = link && link->pending.first ? link->channel.fd : -1,
+            .events = POLLIN};
     }
     if (!due || (deadline_ns && deadline_ns < due))
         due = deadline_ns;

@@ -60,7 +60,7 @@ static void link_close_off(thread_link *link, const char *why)
 {
     link->broken = true;
     snprintf(link->broke, sizeof(link->broke), "%s", why ? why : "");
-    shutdown(link->fd, SHUT_RDWR);
+    shutdown(link->channel.fd, SHUT_RDWR);
 }
 
 /* --- waiting --- */
@@ -110,7 +110,7 @@ static void output_move(output *out, size_t sent)
 /* False: the socket took nothing until the deadline. */
 static bool wait_writable(const thread_link *link, int64_t deadline_ns)
 {
-    struct pollfd fd = {.fd = link->fd, .events = POLLOUT};
+    struct pollfd fd = {.fd = link->channel.fd, .events = POLLOUT};
 
     while (paths__link_poll(&fd, 1, deadline_ns) == 0) {
         if (deadline_ns && pastset_now_ns() >= deadline_ns)
@@ -125,10 +125,9 @@ static int output_send(thread_link *link, output *out, int64_t deadline_ns)
 {
     int flags = MSG_NOSIGNAL | (deadline_ns ? MSG_DONTWAIT : 0);
 
-    while (out->left) {
-        struct msghdr message = {.msg_iov = out->parts,
-                                 .msg_iovlen = out->parts[1].iov_len ? 2 : 1};
-        ssize_t sent = sendmsg(link->fd, &message, flags);
+    while (out->left || paths__channel_owes(&link->channel)) {
+        ssize_t sent = paths__channel_send(
+            &link->channel, out->parts, out->parts[1].iov_len ? 2 : 1, flags);
         int error = sent < 0 ? errno : 0;
 
         if (sent >= 0)
@@ -195,7 +194,7 @@ static int request_send(thread_link *link, operation *o,
                               .iov_len = header.bytes}},
                    .left = whole};
     r = output_send(link, &out, deadline_ns);
-    if (r == -EAGAIN && out.left < whole)
+    if (r == -EAGAIN && out.left && out.left < whole)
         rest_keep(link, &out);
     return r;
 }
@@ -334,14 +333,13 @@ static int parse(thread_link *link, int *frames)
 }
 
 /* One recv; a negative errno (-ECONNRESET at the end of the stream). */
-static ssize_t receive(const thread_link *link, void *to, size_t capacity,
-                       bool wait)
+static ssize_t receive(thread_link *link, void *to, size_t capacity, bool wait)
 {
     bool polling = wait && link->thread->process->polling;
 
     for (;;) {
-        ssize_t got =
-            recv(link->fd, to, capacity, polling || !wait ? MSG_DONTWAIT : 0);
+        ssize_t got = paths__channel_receive(
+            &link->channel, to, capacity, polling || !wait ? MSG_DONTWAIT : 0);
         if (got > 0)
             return got;
         if (got == 0)
@@ -378,12 +376,12 @@ void paths__link_read(thread_link *link, bool wait)
 {
     int frames = 0, r = 0;
 
-    while (!r && !frames) {
-        r = fill(link, wait);
+    while (!r && (!frames || paths__channel_has(&link->channel))) {
+        r = fill(link, wait && !frames);
         if (!r)
             r = parse(link, &frames);
     }
-    if (r && !(r == -EAGAIN && !wait))
+    if (r && !(r == -EAGAIN && (!wait || frames)))
         link_break(link, r == -ECONNRESET ? "it closed the connection"
-                                          : strerror(-r));
+                                          : paths__channel_error(-r));
 }

@@ -10,6 +10,7 @@
 #include <poll.h>
 
 #include "paths/engine/process_internal.h"
+#include "paths/net/channel_internal.h"
 #include "paths/net/wire_internal.h"
 
 #define LINK_BUFFER 4096
@@ -17,7 +18,7 @@
 struct thread_link {
     paths_thread *thread;
     uint32_t process; /* the far one */
-    int fd;
+    channel channel;
     bool broken;      /* nothing can be sent any more */
     char broke[120];  /* why this side closed it; "": it did not */
     uint32_t next_id; /* of a request */

@@ -10,6 +10,7 @@
  * (stand_in.c). Whoever fails tells FAILED with the cause, on every connection
  * that it serves, before it closes them, so that the others name the cause and
  * not its consequence. */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -227,6 +228,20 @@ void paths__member_frame(connection *c)
         paths__connection_close(c, "it broke the protocol");
     }
     paths__member_turn(process);
+}
+
+/* Who has connected would only see that it is closed. Of a member, and of
+ * where this side has connected, that is an end with a text already. */
+void paths__member_broken(connection *c)
+{
+    char text[WIRE_TEXT_BYTES];
+
+    if (c->outgoing || c->role == ROLE_MEMBER)
+        return;
+    snprintf(text, sizeof(text), "process %s: from process %s, %s",
+             paths_process_name(c->process), process_name(c->process, c->peer),
+             paths__channel_error(EBADMSG));
+    tell(c, WIRE_FAILED, text);
 }
 
 void paths__member_lost(connection *c, const char *why)

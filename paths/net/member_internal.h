@@ -39,6 +39,8 @@ bool paths__member_come(connection *c, const handshake_claim *claim);
 /* DONE, END, FAILED and GONE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
+/* What came from there was changed on the way. */
+void paths__member_broken(connection *c);
 /* The loop: looks whether the run can end, and tells the others what they
  * must know. */
 void paths__member_turn(paths_process *process);

@@ -52,9 +52,9 @@ static int listen_in_place(paths_stand_in *s)
 /* --- for another --- */
 
 /* Until the coordinator has closed the connection, or this is cancelled. */
-static void await_end(const paths_process *process, int fd)
+static void await_end(const paths_process *process, channel *c)
 {
-    struct pollfd end = {.fd = fd, .events = POLLIN};
+    struct pollfd end = {.fd = c->fd, .events = POLLIN};
     int64_t deadline =
         pastset_now_ns() + (int64_t)process->connect_timeout_ms * 1000000;
     char rest[256];
@@ -63,7 +63,7 @@ static void await_end(const paths_process *process, int fd)
         int ready = poll(&end, 1, 100);
         if (ready < 0 && errno != EINTR)
             return;
-        if (ready > 0 && recv(fd, rest, sizeof(rest), 0) <= 0)
+        if (ready > 0 && paths__channel_receive(c, rest, sizeof(rest), 0) <= 0)
             return;
     }
 }
@@ -71,21 +71,20 @@ static void await_end(const paths_process *process, int fd)
 static int say_to_coordinator(paths_stand_in *s)
 {
     wire_header header = {.kind = (uint16_t)s->kind};
-    char frame[sizeof(header) + WIRE_TEXT_BYTES];
-    int fd;
-    int err = paths__connect(s->process, 0, ROLE_MEMBER, &fd);
+    struct iovec parts[2] = {{&header, sizeof(header)},
+                             {s->text, strlen(s->text)}};
+    channel c = {.fd = -1};
+    int err = paths__connect(s->process, 0, ROLE_MEMBER, &c);
 
     if (err)
         return err;
     header.bytes = (uint32_t)strlen(s->text);
-    memcpy(frame, &header, sizeof(header));
-    memcpy(frame + sizeof(header), s->text, header.bytes);
     /* An empty socket takes it whole. */
-    if (send(fd, frame, sizeof(header) + header.bytes, MSG_NOSIGNAL) < 0)
+    if (paths__channel_send(&c, parts, 2, MSG_NOSIGNAL) < 0)
         err = pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
     else
-        await_end(s->process, fd);
-    close(fd);
+        await_end(s->process, &c);
+    paths__channel_close(&c);
     return err;
 }
 

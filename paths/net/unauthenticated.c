@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "paths/net/connect_internal.h"
 #include "paths/net/member_internal.h"
 
 #define UNAUTHENTICATED_MAX 512
@@ -38,7 +39,8 @@ void paths__unauthenticated_accept(paths_process *process, int fd)
 
     if (process->unauthenticated >= UNAUTHENTICATED_MAX)
         evict(process);
-    if (paths__connection_open(&c, process, fd, CONNECTION_GREETING) != 0)
+    if (paths__connection_open(&c, process, (channel){.fd = fd},
+                               CONNECTION_GREETING) != 0)
         close(fd);
     else
         process->unauthenticated++;
@@ -60,7 +62,7 @@ void paths__unauthenticated_tidy(paths_process *process)
 
 static bool say(const connection *c, const void *data, size_t bytes)
 {
-    return send(c->fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+    return send(c->channel.fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
 /* It cannot be of this run; told if somebody does not come. */
@@ -84,7 +86,7 @@ static bool opening_holds(connection *c)
             return true;
         say(c, own, sizeof(own));
         /* What is not read would take the answer away with it. */
-        (void)!recv(c->fd, c->small, sizeof(c->small), 0);
+        (void)!recv(c->channel.fd, c->small, sizeof(c->small), 0);
     }
     turn_away(c, "it speaks another protocol, or another version");
     return false;
@@ -97,6 +99,7 @@ static void answer(connection *c)
 
     if (paths__handshake_answer(&c->handshake, process->key,
                                 paths_process_name(process), process->digest,
+                                paths__connection_seals(process, c->channel.fd),
                                 c->small, second) != 0 ||
         !say(c, second, sizeof(second)))
         turn_away(c, "it does not know the key");
@@ -111,6 +114,8 @@ static void let_in(connection *c)
         paths__connection_close(c, "no memory for it");
     else if (paths__handshake_check(&c->handshake, c->small) != 0)
         turn_away(c, "it does not know the key");
+    else if (paths__channel_begin(&c->channel, &c->handshake, false) != 0)
+        paths__connection_close(c, "no memory for it");
     else if (!paths__member_come(c, &c->handshake.claim))
         paths__connection_close(c, "it was refused");
     paths__handshake_wipe(&c->handshake);
@@ -120,7 +125,7 @@ void paths__unauthenticated_read(connection *c)
 {
     bool greets = c->state == CONNECTION_GREETING;
     size_t bytes = greets ? HANDSHAKE_MESSAGE_BYTES : HANDSHAKE_PROOF_BYTES;
-    ssize_t got = recv(c->fd, c->small + c->end, bytes - c->end, 0);
+    ssize_t got = recv(c->channel.fd, c->small + c->end, bytes - c->end, 0);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;

@@ -8,7 +8,8 @@
  * The other process is a real one. The limit is the same exchange over a bare
  * TCP connection with blocking sockets: as many bytes there, and a short answer
  * back; for the process that polls, with sockets that are polled. Both go in
- * turns, within this run. */
+ * turns, within this run. The limit of what is encrypted is what it takes in
+ * clear. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -35,6 +36,13 @@ typedef struct size_case {
 
 static const size_case cases[] = {
     {"write64", 64, 1000}, {"write4k", 4096, 1000}, {"write1m", 1 << 20, 60}};
+
+typedef struct mode {
+    const char *suffix, *encrypt;
+    bool polling, is_encrypted;
+} mode;
+
+static double in_clear[sizeof(cases) / sizeof(cases[0])];
 
 /* --- the bare exchange --- */
 
@@ -142,7 +150,7 @@ static double bare_turn(int fd, const size_case *c, bool polling,
 static pid_t server; /* the other process */
 
 static const char map_text[] =
-    "digraph b {\n"
+    "digraph b { encrypt=%s;\n"
     "subgraph cluster_h0 { polling=%s; address=\"127.0.0.1:1\";\n"
     " t0 [kind=thread, number=0];\n"
     " p64 [kind=proxy]; p4k [kind=proxy]; p1m [kind=proxy]; }\n"
@@ -165,31 +173,33 @@ static double our_turn(paths_path *path, const size_case *c,
     return (bench_now_ns() - begin) / c->repeats / 1000;
 }
 
-static void measure(paths_thread *self, const size_case *c, bool polling)
+static void measure(paths_thread *self, const size_case *c, const mode *m)
 {
     unsigned char *data = calloc(1, 1 << 21);
     double ours[TURNS], bare[TURNS];
     char name[64];
     paths_path *path;
     pid_t child;
-    int fd = bare_start(polling, &child);
+    int fd = bare_start(m->polling, &child);
 
     bench_check(paths_open(&path, self, c->name), "open");
     our_turn(path, c, data);
-    bare_turn(fd, c, polling, data);
+    bare_turn(fd, c, m->polling, data);
     for (int i = 0; i < TURNS; i++) {
         /* What polls takes a processor: the side that rests is stopped. */
         kill(child, SIGSTOP);
         ours[i] = our_turn(path, c, data);
         kill(child, SIGCONT);
         kill(server, SIGSTOP);
-        bare[i] = bare_turn(fd, c, polling, data);
+        bare[i] = bare_turn(fd, c, m->polling, data);
         kill(server, SIGCONT);
     }
-    snprintf(name, sizeof(name), "remote.%s%s", c->name,
-             polling ? ".polling" : "");
+    snprintf(name, sizeof(name), "remote.%s%s", c->name, m->suffix);
+    if (!m->polling && !m->is_encrypted)
+        in_clear[c - cases] = bench_median(ours, TURNS);
     bench_print(name, bench_median(ours, TURNS), "us",
-                bench_median(bare, TURNS));
+                m->is_encrypted ? in_clear[c - cases]
+                                : bench_median(bare, TURNS));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     close(fd);
@@ -198,18 +208,18 @@ static void measure(paths_thread *self, const size_case *c, bool polling)
 
 static int client(paths_thread *self, void *argument)
 {
-    bool polling = *(bool *)argument;
+    const mode *m = argument;
 
     bench_pin(0);
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        if (!polling || i == 0)
-            measure(self, &cases[i], polling);
+        if (!m->polling || i == 0)
+            measure(self, &cases[i], m);
     }
     return 0;
 }
 
 static void process_run(const char *name, const paths_map *map, int listen_fd,
-                        bool polling)
+                        mode *m)
 {
     static const uint8_t key[PATHS_KEY_BYTES] = "bench";
     paths_process_options options = {
@@ -217,12 +227,12 @@ static void process_run(const char *name, const paths_map *map, int listen_fd,
     paths_process *process;
 
     bench_check(paths_process_start(&process, &options), name);
-    bench_check(paths_process_program(process, "*", client, &polling), name);
+    bench_check(paths_process_program(process, "*", client, m), name);
     bench_check(paths_process_run(process), name);
     paths_process_stop(process);
 }
 
-static void both(bool polling)
+static void both(mode *m)
 {
     struct sockaddr_in address[2];
     int listeners[2];
@@ -232,8 +242,9 @@ static void both(bool polling)
 
     listeners[0] = listen_any(&address[0]);
     listeners[1] = listen_any(&address[1]);
-    snprintf(text, sizeof(text), map_text, polling ? "true" : "false",
-             polling ? "true" : "false", ntohs(address[1].sin_port));
+    snprintf(text, sizeof(text), map_text, m->encrypt,
+             m->polling ? "true" : "false", m->polling ? "true" : "false",
+             ntohs(address[1].sin_port));
     written = strstr(text, "127.0.0.1:1\"");
     if (!written)
         exit(1);
@@ -245,16 +256,17 @@ static void both(bool polling)
     server = fork();
     if (server == 0) {
         bench_pin(1);
-        process_run("h1", map, listeners[1], polling);
+        process_run("h1", map, listeners[1], m);
         _exit(0);
     }
-    process_run("h0", map, listeners[0], polling);
+    process_run("h0", map, listeners[0], m);
     waitpid(server, NULL, 0);
     paths_map_destroy(map);
 }
 
 void bench_remote(void)
 {
-    both(false);
-    both(true);
+    both(&(mode){"", "never", false, false});
+    both(&(mode){".encrypted", "always", false, true});
+    both(&(mode){".polling", "never", true, false});
 }

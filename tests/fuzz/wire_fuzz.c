@@ -34,7 +34,9 @@ enum {
     MODE_MEMBER,
     MODE_LINK, /* this process has connected, and waits for replies */
     MODE_LINK_MEMBER,
-    MODE_ANSWER, /* this process has connected, and is answered this claim */
+    MODE_ANSWER,  /* this process has connected, and is answered this claim */
+    MODE_SEALED,  /* it was let in, and what arrives is sealed */
+    MODE_RECORDS, /* it was let in, and seals nothing, though it should */
     MODES,
 };
 
@@ -133,7 +135,37 @@ static void feed(paths_process *process, int fd, const uint8_t *data,
     }
 }
 
+/* The same by who knows the session's keys: `at_once` bytes in each record. */
+static void feed_sealed(paths_process *process, channel *to,
+                        const uint8_t *data, size_t bytes, size_t at_once)
+{
+    while (bytes) {
+        size_t part = at_once && at_once < bytes ? at_once : bytes;
+        struct iovec text = {(void *)(uintptr_t)data, part};
+        if (paths__channel_send(to, &text, 1, MSG_NOSIGNAL | MSG_DONTWAIT) !=
+            (ssize_t)part)
+            return; /* the process has closed it */
+        turn(process);
+        drain(to->fd);
+        data += part;
+        bytes -= part;
+    }
+}
+
 /* --- connections --- */
+
+/* From here on a connection is sealed, with keys that nobody had to agree on;
+ * its other end has the socket `fd`. */
+static channel channel_make(connection *c, int fd)
+{
+    handshake h = {.seals = HANDSHAKE_SEALED};
+    channel other = {.fd = fd};
+
+    must(paths__channel_begin(&c->channel, &h, false) == 0 &&
+             paths__channel_begin(&other, &h, true) == 0,
+         "a channel can be sealed");
+    return other;
+}
 
 /* A connection of the process; returns the far end. */
 static int connection_make(paths_process *process, connection_state state,
@@ -145,7 +177,8 @@ static int connection_make(paths_process *process, connection_state state,
          "there are sockets");
     fcntl(ends[0], F_SETFL, O_NONBLOCK);
     uv_update_time(&process->loop); /* it is turned by hand, maybe long ago */
-    must(paths__connection_open(out, process, ends[0], state) == 0,
+    must(paths__connection_open(out, process, (channel){.fd = ends[0]},
+                                state) == 0,
          "a connection can be opened");
     if (state == CONNECTION_GREETING)
         process->unauthenticated++;
@@ -371,6 +404,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     static uint8_t copy[INPUT_MAX];
     uint32_t ids[WAITING] = {0};
     connection *c;
+    channel sealed = {.fd = -1};
     paths_process *process;
     unsigned char claim[HANDSHAKE_CLAIM_BYTES] = {0};
     size_t begin = 0;
@@ -403,6 +437,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     case MODE_MEMBER:
         fd = opened_make(process, ROLE_MEMBER);
         break;
+    case MODE_SEALED:
+    case MODE_RECORDS:
+        fd = opened_make(process, ROLE_LOOP);
+        sealed = channel_make(process->connections, fd);
+        break;
     case MODE_LINK:
         fd = link_make(process, ROLE_LOOP);
         other = requests_send(process, fd, ids);
@@ -416,8 +455,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         paths__current_set(NULL);
         return 0;
     }
-    feed(process, fd, copy + begin, bytes - begin, data[1]);
-    close(fd);
+    if ((data[0] & 127) % MODES == MODE_SEALED)
+        feed_sealed(process, &sealed, copy, bytes, data[1]);
+    else
+        feed(process, fd, copy + begin, bytes - begin, data[1]);
+    if (sealed.fd >= 0)
+        paths__channel_close(&sealed);
+    else
+        close(fd);
     if (other >= 0) {
         turn(process);
         drain(other);

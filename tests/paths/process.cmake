@@ -15,13 +15,17 @@ es_test(paths/wrappers/source_test LINKS eventspace::eventspace
 es_test(paths/net/security_test LINKS eventspace::paths
         SOURCES ${processes_support} paths/net/attacker.c TIMEOUT 900)
 es_test(paths/net/noise_test LINKS eventspace::paths)
+es_test(paths/net/channel_test LINKS eventspace::paths TIMEOUT 900)
 set(hostile_support ${processes_support} paths/net/attacker.c
                     paths/net/hostile_run.c paths/net/hostile_relay.c)
 es_test(paths/net/hostile_peer_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
 es_test(paths/net/out_of_turn_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 300 JOBS 6)
-foreach(test security_test noise_test hostile_peer_test out_of_turn_test)
+es_test(paths/net/sealed_run_test LINKS eventspace::paths
+        SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
+foreach(test security_test noise_test channel_test hostile_peer_test
+             out_of_turn_test sealed_run_test)
   if(TARGET paths_${test})
     target_link_libraries(paths_${test} PRIVATE PkgConfig::SODIUM)
   endif()

@@ -125,8 +125,8 @@ bool attacker_answer(int fd, const uint8_t key[32], const char *self,
 
     if (!attacker_hear(fd, first, sizeof(first)))
         return false;
-    check_status(paths__handshake_answer(&h, key, self, digest, first, second),
-                 0);
+    check_status(
+        paths__handshake_answer(&h, key, self, digest, 0, first, second), 0);
     attacker_say(fd, second, sizeof(second));
     return attacker_hear(fd, proof, sizeof(proof)) &&
            paths__handshake_check(&h, proof) == 0;

@@ -271,7 +271,7 @@ Test(hostile_peer, is_told_apart_from_a_process_of_another_version)
 
     paths__handshake_opening(answer);
     answer[4]++;
-    answers(sizeof(answer), answer, "it speaks version 3");
+    answers(sizeof(answer), answer, "it speaks version 4");
 }
 
 Test(hostile_peer, is_told_apart_from_who_knows_the_key)

@@ -29,8 +29,21 @@ static bool is_failed(const void *data, size_t bytes)
     return header.kind == WIRE_FAILED && header.bytes == bytes - sizeof(header);
 }
 
-/* One recv from one side, for the other. False: it is closed. */
-static bool pass_on(relay_talk *talk, int side)
+static void do_deed(relay_deed deed, const relay_talk *talk, int side,
+                    char *data, size_t bytes)
+{
+    if (deed == RELAY_FLIP)
+        data[bytes / 2] ^= 4;
+    if (deed == RELAY_BRING_BACK)
+        attacker_say(talk->fds[side], data, bytes);
+    attacker_say(talk->fds[1 - side], data, bytes);
+    if (deed == RELAY_REPEAT)
+        attacker_say(talk->fds[1 - side], data, bytes);
+}
+
+/* One recv from one side, for the other. `r` NULL: nothing is done to it.
+ * False: it is closed. */
+static bool pass_on(relay *r, relay_talk *talk, int side)
 {
     char data[4096];
     ssize_t got = recv(talk->fds[side], data, sizeof(data), 0);
@@ -41,8 +54,13 @@ static bool pass_on(relay_talk *talk, int side)
     memcpy(talk->said[side] + kept, data,
            (size_t)got < capacity ? (size_t)got : capacity);
     talk->counts[side] += (size_t)got < capacity ? (size_t)got : capacity;
+    talk->passed[side] += (size_t)got;
     if (side == 1 && talk->forges && is_failed(data, (size_t)got))
         relay_forge(talk->fds[0]);
+    else if (r && r->deed != RELAY_NOTHING && side == r->deed_side &&
+             talk->passed[side] > r->deed_at)
+        do_deed((relay_deed)atomic_exchange(&r->deed, RELAY_NOTHING), talk,
+                side, data, (size_t)got);
     else
         attacker_say(talk->fds[1 - side], data, (size_t)got);
     return true;
@@ -57,7 +75,7 @@ void relay_pass(relay_talk *talk)
         cr_assert_gt(poll(fds, 2, (int)timeout(60) * 1000), 0,
                      "none of both closes it");
         for (int side = 0; side < 2; side++) {
-            if (fds[side].revents && !pass_on(talk, side))
+            if (fds[side].revents && !pass_on(NULL, talk, side))
                 return;
         }
     }
@@ -103,7 +121,7 @@ static void *relay_run(void *argument)
         for (int i = 0; i < 2 * count; i++) {
             relay_talk *talk = &r->talks[i / 2];
             if (fds[i].revents && talk->fds[i % 2] >= 0 &&
-                !pass_on(talk, i % 2))
+                !pass_on(r, talk, i % 2))
                 talk_close(talk);
         }
         if (fds[2 * count].revents)

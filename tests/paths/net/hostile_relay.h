@@ -15,8 +15,18 @@ typedef struct relay_talk {
     int fds[2];               /* the dialler's, the process's */
     _Atomic size_t counts[2]; /* of bytes that are kept */
     _Alignas(8) unsigned char said[2][RELAY_KEEPS]; /* by each */
-    bool forges; /* puts its own text into a FAILED that passes */
+    bool forges;      /* puts its own text into a FAILED that passes */
+    size_t passed[2]; /* bytes, of each */
 } relay_talk;
+
+/* What the relay does with something that one side says, once: to the bytes of
+ * one recv. */
+typedef enum relay_deed {
+    RELAY_NOTHING,
+    RELAY_FLIP,      /* one bit of them */
+    RELAY_REPEAT,    /* they come twice */
+    RELAY_BRING_BACK /* they come to whom has said them, too */
+} relay_deed;
 
 /* Until one of both closes it, however long they think about it. */
 void relay_pass(relay_talk *talk);
@@ -32,6 +42,10 @@ typedef struct relay {
     int door, port;
     _Atomic int count;
     relay_talk talks[RELAY_MAX];
+    /* Done once, when the one side of a talk has said `deed_at` bytes. */
+    _Atomic int deed;
+    int deed_side;
+    size_t deed_at;
 } relay;
 
 void relay_start(relay *r, int door, int port);

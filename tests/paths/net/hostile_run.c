@@ -14,20 +14,22 @@
 const char *const hostile_names[3] = {"harbour", "lighthouse", "island"};
 processes hostile_run;
 
-static const char *const map =
-    "digraph g { subgraph cluster_harbour {\n"
-    "ping [kind=element, type=i32, capacity=4];\n"
-    "inner [kind=element, type=i32];\n"
-    "t0 [kind=thread, number=0]; p [kind=proxy]; r [kind=proxy]; }\n"
-    "subgraph cluster_lighthouse {\n"
-    "pong [kind=element, type=i32, capacity=4];\n"
-    "t1 [kind=thread, number=1]; q [kind=proxy]; }\n"
-    "subgraph cluster_island {\n"
-    "buoy [kind=element, type=i32, policy=discard]; }\n"
-    "t0 -> p [as=to, use=write]; p -> pong; t0 -> ping [as=from, use=read];\n"
-    "t0 -> r [as=out, use=write]; r -> buoy; t0 -> inner [use=both];\n"
-    "t1 -> q [as=to, use=write]; q -> ping; t1 -> pong [as=from, use=read];\n"
-    "}\n";
+bool hostile_run_is_sealed;
+
+#define MAP(encrypt)                                                           \
+    "digraph g { encrypt=" encrypt "; subgraph cluster_harbour {\n"            \
+    "ping [kind=element, type=i32, capacity=4];\n"                             \
+    "inner [kind=element, type=i32];\n"                                        \
+    "t0 [kind=thread, number=0]; p [kind=proxy]; r [kind=proxy]; }\n"          \
+    "subgraph cluster_lighthouse {\n"                                          \
+    "pong [kind=element, type=i32, capacity=4];\n"                             \
+    "t1 [kind=thread, number=1]; q [kind=proxy]; }\n"                          \
+    "subgraph cluster_island {\n"                                              \
+    "buoy [kind=element, type=i32, policy=discard]; }\n"                       \
+    "t0 -> p [as=to, use=write]; p -> pong; t0 -> ping [as=from, use=read];\n" \
+    "t0 -> r [as=out, use=write]; r -> buoy; t0 -> inner [use=both];\n"        \
+    "t1 -> q [as=to, use=write]; q -> ping; t1 -> pong [as=from, use=read];\n" \
+    "}\n"
 
 static struct game {
     _Atomic int rounds;
@@ -78,7 +80,8 @@ void hostile_run_start(const process_program *programs, unsigned absent,
     cr_assert_geq(sodium_init(), 0);
     signal(SIGPIPE, SIG_IGN);
     game = shared_memory(sizeof(*game));
-    hostile_run = (processes){.map_text = map,
+    hostile_run = (processes){.map_text = hostile_run_is_sealed ? MAP("always")
+                                                                : MAP("auto"),
                               .programs = programs,
                               .absent = absent,
                               .intercepted = intercepted};

@@ -10,6 +10,7 @@ enum { HARBOUR, LIGHTHOUSE, ISLAND }; /* the first is the coordinator */
 extern const char *const hostile_names[3];
 
 extern processes hostile_run;
+extern bool hostile_run_is_sealed; /* before it is started: false */
 
 /* Threads of harbour and lighthouse play ping-pong through both processes. */
 extern const process_program hostile_play[];

@@ -1,0 +1,153 @@
+/* records.c - see records_internal.h. The ciphers are OpenSSL's, which takes
+ * half the time of libsodium's for what is long (4 GB/s instead of 1.9 on an
+ * EPYC), and 0.2 us more for a short record. */
+#include "paths/net/records_internal.h"
+
+#include <openssl/evp.h>
+#include <sodium.h>
+#include <stdlib.h>
+#include <string.h>
+#ifdef __aarch64__
+#include <sys/auxv.h>
+#endif
+
+#include "pastset/status.h"
+
+#define NONCE_BYTES 12
+
+struct records {
+    EVP_CIPHER_CTX *cipher;
+    uint8_t key[NOISE_KEY_BYTES];
+    uint64_t number; /* of the next record with this key */
+    bool seals;      /* else it opens */
+};
+
+/* Without them AES takes longer than the other cipher, and its tables give the
+ * key away to who can watch the cache. */
+bool paths__records_have_aes(void)
+{
+#ifdef __aarch64__
+    unsigned long needed = HWCAP_AES | HWCAP_PMULL;
+
+    return (getauxval(AT_HWCAP) & needed) == needed;
+#else
+    return sodium_runtime_has_aesni() && sodium_runtime_has_pclmul();
+#endif
+}
+
+static void nonce_of(uint8_t out[NONCE_BYTES], uint64_t number)
+{
+    memset(out, 0, 4);
+    for (int i = 0; i < 8; i++)
+        out[4 + i] = (uint8_t)(number >> 8 * i);
+}
+
+/* Rekey(): what the last of all numbers makes of zeros. */
+static bool key_next(records *r)
+{
+    static const uint8_t zeros[NOISE_KEY_BYTES];
+    uint8_t sealed[NOISE_KEY_BYTES + NOISE_SEAL_BYTES], nonce[NONCE_BYTES];
+
+    nonce_of(nonce, UINT64_MAX);
+    (void)crypto_aead_chacha20poly1305_ietf_encrypt(
+        sealed, NULL, zeros, sizeof(zeros), NULL, 0, NULL, nonce, r->key);
+    memcpy(r->key, sealed, sizeof(r->key));
+    sodium_memzero(sealed, sizeof(sealed));
+    r->number = 0;
+    return EVP_CipherInit_ex2(r->cipher, NULL, r->key, NULL, r->seals, NULL) ==
+           1;
+}
+
+int paths__records_create(records **out, const noise_cipher *session,
+                          bool is_aes, bool seals)
+{
+    records *r = calloc(1, sizeof(*r));
+
+    *out = r;
+    if (r)
+        r->cipher = EVP_CIPHER_CTX_new();
+    if (!r || !r->cipher)
+        return pastset_no_memory("for an encrypted connection");
+    memcpy(r->key, session->key, sizeof(r->key));
+    r->seals = seals;
+    if (EVP_CipherInit_ex2(r->cipher,
+                           is_aes ? EVP_aes_256_gcm() : EVP_chacha20_poly1305(),
+                           NULL, NULL, seals, NULL) != 1 ||
+        !key_next(r))
+        return pastset_fail(PASTSET_EIO, "OpenSSL has no %s",
+                            is_aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
+    return 0;
+}
+
+void paths__records_destroy(records *r)
+{
+    if (!r)
+        return;
+    EVP_CIPHER_CTX_free(r->cipher); /* wipes its key */
+    sodium_memzero(r, sizeof(*r));
+    free(r);
+}
+
+/* To the next record. */
+static bool nonce_next(records *r)
+{
+    uint8_t nonce[NONCE_BYTES];
+
+    if (r->number == RECORD_REKEY && !key_next(r))
+        return false;
+    nonce_of(nonce, r->number++);
+    return EVP_CipherInit_ex2(r->cipher, NULL, NULL, nonce, r->seals, NULL) ==
+           1;
+}
+
+/* All of the text, from `in` to `out`, which may be the same. */
+static bool text_pass(const records *r, void *out, const void *in, size_t bytes)
+{
+    int done;
+
+    return EVP_CipherUpdate(r->cipher, out, &done, in, (int)bytes) == 1 &&
+           EVP_CipherFinal_ex(r->cipher, (unsigned char *)out + done, &done) ==
+               1;
+}
+
+int paths__record_seal(records *r, unsigned char *sealed, const void *text,
+                       size_t bytes)
+{
+    uint32_t length = (uint32_t)bytes;
+    unsigned char *to = sealed + RECORD_HEAD_BYTES;
+
+    memcpy(sealed, &length, RECORD_HEAD_BYTES);
+    return nonce_next(r) && text_pass(r, to, text, bytes) &&
+                   EVP_CIPHER_CTX_ctrl(r->cipher, EVP_CTRL_AEAD_GET_TAG,
+                                       NOISE_SEAL_BYTES, to + bytes) == 1
+               ? 0
+               : -1;
+}
+
+int paths__record_length(const unsigned char *sealed, size_t there)
+{
+    uint32_t bytes;
+
+    if (there < RECORD_HEAD_BYTES)
+        return 0;
+    memcpy(&bytes, sealed, sizeof(bytes));
+    return bytes == 0 || bytes > RECORD_TEXT_BYTES
+               ? -1
+               : (int)(bytes + RECORD_EXTRA_BYTES);
+}
+
+int paths__record_open(records *r, void *text, const unsigned char *sealed)
+{
+    unsigned char seal[NOISE_SEAL_BYTES];
+    const unsigned char *from = sealed + RECORD_HEAD_BYTES;
+    uint32_t bytes;
+
+    memcpy(&bytes, sealed, sizeof(bytes));
+    memcpy(seal, from + bytes, sizeof(seal));
+    return nonce_next(r) &&
+                   EVP_CIPHER_CTX_ctrl(r->cipher, EVP_CTRL_AEAD_SET_TAG,
+                                       NOISE_SEAL_BYTES, seal) == 1 &&
+                   text_pass(r, text, from, bytes)
+               ? 0
+               : -1;
+}
