@@ -132,6 +132,16 @@ static void address_copy(gather_build *b, uint32_t process, const char *address)
         address);
 }
 
+/* What a run has encrypted, its events are too. */
+static void encrypt_copy(gather_build *b, paths_attributes *to,
+                         const paths_attributes *from)
+{
+    const char *encrypt = paths_attributes_get(from, "encrypt");
+
+    if (encrypt)
+        set(b, to, "encrypt", "%s", encrypt);
+}
+
 static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
 {
     const scopes_throttle *throttle = &b->options->throttle;
@@ -219,6 +229,9 @@ static void leaf_add(gather_build *b, uint32_t index)
     source->process = process_add(b, name);
     address_copy(b, source->process,
                  paths_attributes_get(&app->attributes, "address"));
+    if (!b->err)
+        encrypt_copy(b, &b->map->processes[source->process].attributes,
+                     &app->attributes);
     traces = leaf_stages(b, source->process, app->name, &source->node);
     set(b, of_node(b, traces), "process", "%s", app->name);
 }
@@ -342,6 +355,7 @@ int scopes_gather_map(paths_map **out, const paths_map *app,
         b.err = paths_map_create(&b.map, "scope");
     if (b.err)
         return b.err;
+    encrypt_copy(&b, &b.map->attributes, &app->attributes);
     b.sources = calloc((size_t)app->process_count + 1, sizeof(*b.sources));
     if (!b.sources)
         out_of_memory(&b);

@@ -3,7 +3,7 @@
  * A leaf in a process of its own reads a run that is over, in which the tuples
  * are in memory, and gives them to the root through a proxy, as in any gather
  * tree. The limit is a process that sends 36-byte records, batched in blocks
- * of 256 KiB, over a bare socket to one that only receives them. Both go over
+ * of 256 KiB, over a bare socket to one that only receives them. All go over
  * loopback, in turns, within this run. */
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -125,7 +125,8 @@ static int count(const scopes_record *record, void *context)
 }
 
 /* Million tuples a second. */
-static double our_turn(const char *directory, const paths_map *app)
+static double our_turn(const char *directory, const paths_map *app,
+                       const char *encrypt)
 {
     scopes_gather_options options = {.run = directory};
     counted c = {0};
@@ -134,6 +135,8 @@ static double our_turn(const char *directory, const paths_map *app)
     paths_map *map;
 
     bench_check(scopes_gather_map(&map, app, &options), "gather");
+    bench_check(paths_attributes_set(&map->attributes, "encrypt", encrypt),
+                "encrypt");
     gatherer.map = map;
     many_processes_run(map, scopes_gather_thread, &gatherer);
     paths_map_destroy(map);
@@ -211,7 +214,7 @@ static double bare_turn(void)
 void bench_scope_remote(void)
 {
     char directory[] = "/tmp/eventspace-bench.XXXXXX";
-    double ours[TURNS], bare[TURNS];
+    double ours[TURNS], encrypted[TURNS], bare[TURNS];
     paths_map *app;
 
     if (!mkdtemp(directory)) {
@@ -221,11 +224,14 @@ void bench_scope_remote(void)
     bench_check(scopes_register(), "register");
     app = run_make(directory);
     for (int i = 0; i < TURNS; i++) {
-        ours[i] = our_turn(directory, app);
+        ours[i] = our_turn(directory, app, "never");
+        encrypted[i] = our_turn(directory, app, "always");
         bare[i] = bare_turn();
     }
     bench_print("scope.remote", bench_median(ours, TURNS), "million tuples/s",
                 bench_median(bare, TURNS));
+    bench_print("scope.remote.encrypted", bench_median(encrypted, TURNS),
+                "million tuples/s", bench_median(bare, TURNS));
     paths_map_destroy(app);
     run_remove(directory);
 }

@@ -460,6 +460,26 @@ Test(gather_map, says_what_was_asked_for_as_attributes)
     paths_map_destroy(map);
 }
 
+Test(gather_map, is_encrypted_as_the_run_is)
+{
+    scopes_gather_options options = {.run = "/r"};
+    paths_map *app = app_of(2), *map;
+
+    paths_attributes_set(&app->attributes, "encrypt", "always");
+    paths_attributes_set(&app->processes[1].attributes, "encrypt", "never");
+    check_status(scopes_register(), 0);
+    check_status(scopes_gather_map(&map, app, &options), 0);
+    cr_expect_str_eq(paths_attributes_get(&map->attributes, "encrypt"),
+                     "always");
+    cr_expect_null(
+        paths_attributes_get(&map->processes[1].attributes, "encrypt"));
+    cr_expect_str_eq(
+        paths_attributes_get(&map->processes[2].attributes, "encrypt"),
+        "never");
+    paths_map_destroy(map);
+    paths_map_destroy(app);
+}
+
 Test(gather_map, refuses_what_would_be_no_tree)
 {
     scopes_gather_options one = {.run = "/r", .fanout = 1};
