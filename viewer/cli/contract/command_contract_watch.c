@@ -21,6 +21,7 @@
 #include "viewer/cli/contract/balancing.h"
 #include "viewer/cli/contract/measured_run.h"
 #include "viewer/cli/contract/promise.h"
+#include "viewer/cli/contract/shown.h"
 #include "viewer/cli/contract/started.h"
 #include "viewer/live/top_terminal.h"
 #include "viewer/tables/facts.h"
@@ -33,7 +34,6 @@
 #define SILENCES 2
 #define SILENT_PART 8 /* of an interval, at least */
 #define SECOND_NS 1000000000
-#define BAR 10
 #define NOT_ASKED INT64_MIN
 
 enum { KEY_COMMAND = 256, KEY_BALANCE };
@@ -120,121 +120,9 @@ typedef struct watcher {
     contracts_contract *renewed; /* NULL: it is that of the beginning */
 } watcher;
 
-static const char *name_of(const watcher *w, uint32_t row)
+static cli_shown shown(const watcher *w)
 {
-    return contracts_checker_name(w->checker, row);
-}
-
-static const char *other_of(const watcher *w, const contracts_judgement *j)
-{
-    return j->other == CONTRACTS_NONE ? "" : name_of(w, j->other);
-}
-
-static const scopes_column json_columns[] = {
-    {"process", "", SCOPES_TEXT},
-    {"start_ns", "", SCOPES_TIME_NS},
-    {"intrinsic_level", "", SCOPES_REAL},
-    {"performance_level", "", SCOPES_REAL},
-    {"intrinsic_violated", "", SCOPES_COUNT},
-    {"performance_violated", "", SCOPES_COUNT},
-    {"cause", "", SCOPES_TEXT},
-    {"other", "", SCOPES_TEXT},
-    {"link", "", SCOPES_TEXT},
-};
-
-static int print_json(const watcher *w, uint32_t process,
-                      const contracts_judgement *j, int64_t start_ns)
-{
-    scopes_table *table = scopes_table_create(CLI_LIST(json_columns));
-    char link[CONTRACTS_LINK_BYTES];
-    int err;
-
-    if (!table)
-        return pastset_no_memory("for a table");
-    scopes_table_text(table, name_of(w, process));
-    scopes_table_integer(table, start_ns);
-    for (int k = 0; k < CONTRACTS_KINDS; k++)
-        scopes_table_real(table, j->levels[k].level);
-    for (int k = 0; k < CONTRACTS_KINDS; k++)
-        scopes_table_integer(table, j->levels[k].is_violated);
-    scopes_table_text(table, contracts_cause_names[j->cause]);
-    scopes_table_text(table, other_of(w, j));
-    contracts_link_text(link, w->c, j->link);
-    scopes_table_text(table, link);
-    putchar('{');
-    err = viewer_table_print_members(table, 0, stdout);
-    puts("}");
-    scopes_table_destroy(table);
-    return err;
-}
-
-static void print_cause(const watcher *w, const contracts_judgement *j)
-{
-    char link[CONTRACTS_LINK_BYTES];
-
-    fputs(contracts_cause_names[j->cause], stdout);
-    if (j->other != CONTRACTS_NONE)
-        printf(j->cause == CONTRACTS_WAITS ? " for %s" : " to %s",
-               other_of(w, j));
-    contracts_link_text(link, w->c, j->link);
-    if (link[0])
-        printf(" (%s)", link);
-}
-
-/* A line where something begins or ends. */
-static void print_change(const watcher *w, uint32_t process,
-                         contracts_kind kind, const contracts_judgement *j,
-                         int64_t start_ns)
-{
-    const contracts_level *level = &j->levels[kind];
-
-    printf("%9.3f s  %s: %s %s", 1e-9 * (double)start_ns, name_of(w, process),
-           contracts_kind_names[kind],
-           level->is_violated ? "violated" : "kept again");
-    if (level->is_violated) {
-        printf(", %s %.4g instead of %.4g: ",
-               contracts_metric_name(w->c->metrics, level->metric),
-               level->value, level->expected);
-        print_cause(w, j);
-    }
-    putchar('\n');
-}
-
-static void print_bar(double level)
-{
-    int filled = isnan(level) ? 0 : (int)lround(fmin(fmax(level, 0), 1) * BAR);
-
-    for (int i = 0; i < BAR; i++)
-        putchar(i < filled ? '#' : '.');
-    if (isnan(level))
-        fputs("     -", stdout);
-    else
-        printf("  %.2f", level);
-}
-
-/* The whole screen. */
-static void print_screen(const watcher *w, const contracts_judgement *all,
-                         int64_t start_ns)
-{
-    unsigned rows, columns;
-
-    viewer_terminal_size(&rows, &columns);
-    printf("\033[H%s, %.3f s\033[K\n\033[K\n%-16s %-17s %-17s cause\033[K\n",
-           w->a->promise.run, 1e-9 * (double)start_ns, "process", "intrinsic",
-           "performance");
-    for (uint32_t p = 0; p < contracts_checker_rows(w->checker) && p + 5 < rows;
-         p++) {
-        printf("%-16.16s ", name_of(w, p));
-        for (int k = 0; k < CONTRACTS_KINDS; k++) {
-            print_bar(all[p].levels[k].level);
-            putchar(all[p].levels[k].is_violated ? '!' : ' ');
-            putchar(' ');
-        }
-        print_cause(w, &all[p]);
-        fputs("\033[K\n", stdout);
-    }
-    fputs("\033[J", stdout);
-    fflush(stdout);
+    return (cli_shown){w->checker, w->c, w->a->promise.run};
 }
 
 /* --- a command --- */
@@ -245,10 +133,11 @@ static void environment_set(const watcher *w, uint32_t process,
     const contracts_level *level = &j->levels[kind];
     char number[32] = "", link[CONTRACTS_LINK_BYTES];
 
-    setenv("EVENTSPACE_PROCESS", name_of(w, process), 1);
+    setenv("EVENTSPACE_PROCESS", contracts_checker_name(w->checker, process),
+           1);
     setenv("EVENTSPACE_CONTRACT", contracts_kind_names[kind], 1);
     setenv("EVENTSPACE_CAUSE", contracts_cause_names[j->cause], 1);
-    setenv("EVENTSPACE_OTHER", other_of(w, j), 1);
+    setenv("EVENTSPACE_OTHER", cli_shown_other(w->checker, j), 1);
     contracts_link_text(link, w->c, j->link);
     setenv("EVENTSPACE_LINK", link, 1);
     setenv("EVENTSPACE_METRIC",
@@ -263,7 +152,8 @@ static void start_command(watcher *w, uint32_t process, contracts_kind kind,
                           const contracts_judgement *j)
 {
     environment_set(w, process, kind, j);
-    cli_started_add(&w->started, w->a->command, name_of(w, process));
+    cli_started_add(&w->started, w->a->command,
+                    contracts_checker_name(w->checker, process));
 }
 
 /* --- intervals --- */
@@ -271,6 +161,7 @@ static void start_command(watcher *w, uint32_t process, contracts_kind kind,
 static int take(watcher *w, uint32_t process, const contracts_judgement *j,
                 int64_t start_ns)
 {
+    const cli_shown s = shown(w);
     bool is_known = false;
 
     for (int kind = 0; kind < CONTRACTS_KINDS; kind++) {
@@ -282,7 +173,7 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
         *was = is;
         w->has_violated |= is;
         if (!w->a->is_json && !w->is_screen)
-            print_change(w, process, (contracts_kind)kind, j, start_ns);
+            cli_show_change(&s, process, (contracts_kind)kind, j, start_ns);
         if (is && w->a->command)
             start_command(w, process, (contracts_kind)kind, j);
     }
@@ -290,13 +181,13 @@ static int take(watcher *w, uint32_t process, const contracts_judgement *j,
         w->known[process] = is_known;
     if (process < w->m.processes &&
         contracts_checker_knows(w->checker, process)) {
-        int err =
-            cli_absences_take(&w->absences, w->run, name_of(w, process),
-                              process, w->m.processes, is_known, start_ns);
+        int err = cli_absences_take(
+            &w->absences, w->run, contracts_checker_name(w->checker, process),
+            process, w->m.processes, is_known, start_ns);
         if (err)
             return err;
     }
-    return w->a->is_json ? print_json(w, process, j, start_ns) : 0;
+    return w->a->is_json ? cli_show_json(&s, process, j, start_ns) : 0;
 }
 
 static bool is_slow(const watcher *w, const contracts_judgement *all)
@@ -323,6 +214,7 @@ static int balance(watcher *w, size_t interval, int64_t start_ns, bool is_slow)
 static int judge(watcher *w, size_t interval, int64_t start_ns)
 {
     const contracts_judgement *all;
+    const cli_shown s = shown(w);
     int err = contracts_checker_next(w->checker, &all, w->m.course, interval);
 
     for (uint32_t p = 0; p < contracts_checker_rows(w->checker) && !err; p++)
@@ -330,7 +222,7 @@ static int judge(watcher *w, size_t interval, int64_t start_ns)
     if (!err && w->a->balance && !w->is_over)
         err = balance(w, interval, start_ns, is_slow(w, all));
     if (w->is_screen && !err)
-        print_screen(w, all, start_ns);
+        cli_show_screen(&s, all, start_ns);
     w->judged++;
     return err;
 }
