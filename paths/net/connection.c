@@ -346,6 +346,8 @@ void paths__connection_flush_all(paths_process *process)
         pthread_mutex_unlock(&c->lock);
         if (c->state != CONNECTION_CLOSED)
             flush(c);
+        if (paths__channel_has(&c->channel))
+            readable(c);
         paths__connection_unref(c);
         c = next;
     }
@@ -386,6 +388,13 @@ int paths__connection_open(connection **out, paths_process *process,
         c->next->previous = c;
     process->connections = c;
     uv_poll_start(&c->poll, UV_READABLE, on_event);
+    /* What has come with the end of the handshake is read by the loop's next
+     * turn, when it is known whose connection this is. */
+    if (paths__channel_has(&c->channel)) {
+        pthread_mutex_lock(&c->lock);
+        queue_flush(c);
+        pthread_mutex_unlock(&c->lock);
+    }
     *out = c;
     return 0;
 }

@@ -66,6 +66,15 @@ es_stress(paths/net/stand_in_stress LINKS eventspace::paths
 es_test(paths/engine/orphaned_test LINKS eventspace::paths
         SOURCES ${processes_support} TIMEOUT 600)
 
+# The same, with all connections encrypted.
+if(TARGET paths_process_test)
+  foreach(test process held orphaned rounds_in_step source collective)
+    add_test(NAME paths/${test}_encrypted COMMAND paths_${test}_test)
+    set_tests_properties(paths/${test}_encrypted PROPERTIES
+                         ENVIRONMENT PROCESSES_ENCRYPT=always TIMEOUT 900)
+  endforeach()
+endif()
+
 # Where threads are delayed, by twenty seeds.
 if(EVENTSPACE_SCHEDULE)
   add_test(NAME paths/paths_seeds

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -137,6 +138,9 @@ void processes_start(processes *h)
     check_status(
         paths_map_parse(&h->map, h->map_text, strlen(h->map_text), "test.dot"),
         0);
+    if (getenv("PROCESSES_ENCRYPT"))
+        paths_attributes_set(&h->map->attributes, "encrypt",
+                             getenv("PROCESSES_ENCRYPT"));
     h->count = h->map->process_count;
     sockets_open(h);
     for (uint32_t i = 0; i < h->count; i++) {

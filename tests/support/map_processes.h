@@ -1,6 +1,9 @@
 /* map_processes.h - the processes of a map, started by a test without a
  * launcher.
  *
+ * With PROCESSES_ENCRYPT=always in the environment all that they say to each
+ * other is encrypted, whatever the map says.
+ *
  * Each process is forked from the test. What its threads find wrong they return
  * as an error, with `expect`; that ends the run, and `processes_end_well` shows
  * the text. A failing assertion of the test framework cannot leave a forked

@@ -2,9 +2,13 @@
  * they pass, who sees nothing and can change nothing without being noticed. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/socket.h>
 
+#include "paths/net/channel_internal.h"
 #include "paths/net/records_internal.h"
 #include "tests/paths/net/hostile_relay.h"
 #include "tests/paths/net/hostile_run.h"
@@ -12,6 +16,7 @@
 #include "tests/support/command.h"
 
 #define WITHOUT(process) (1u << (process))
+#define ALL_BUT(process) (7u & ~(1u << (process)))
 #define DIALLER_BYTES (HANDSHAKE_MESSAGE_BYTES + HANDSHAKE_PROOF_BYTES)
 #define TALKS 3    /* two members, and a thread of lighthouse */
 #define ENOUGH 600 /* bytes, of the game */
@@ -121,4 +126,59 @@ ParameterizedTest(deed *d, sealed_run, ends_where_somebody_changes_it)
     processes_wait(&hostile_run, 60);
     hostile_run_ends_with(LIGHTHOUSE, noticed[is_back ? 1 - d->side : d->side]);
     relay_stop(&between);
+}
+
+/* --- what comes with the welcome --- */
+
+/* Says both frames at once, as one record or as two that arrive together. */
+static void welcome_and_fail(int fd, bool is_one)
+{
+    static const char text[] = "the run has failed, says harbour";
+    unsigned char first[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char second[HANDSHAKE_MESSAGE_BYTES];
+    unsigned char proof[HANDSHAKE_PROOF_BYTES];
+    wire_header welcome = {.kind = WIRE_WELCOME};
+    wire_header failed = {.kind = WIRE_FAILED, .bytes = sizeof(text) - 1};
+    unsigned char frames[2 * sizeof(welcome) + sizeof(text) - 1];
+    struct iovec parts[2] = {
+        {frames, sizeof(welcome)},
+        {frames + sizeof(welcome), sizeof(frames) - sizeof(welcome)}};
+    channel c = {.fd = fd};
+    int on = 1, off = 0;
+    handshake h;
+
+    memcpy(frames, &welcome, sizeof(welcome));
+    memcpy(frames + sizeof(welcome), &failed, sizeof(failed));
+    memcpy(frames + 2 * sizeof(welcome), text, sizeof(text) - 1);
+    cr_assert(attacker_hear(fd, first, sizeof(first)));
+    check_status(paths__handshake_answer(&h, hostile_run.key, "harbour",
+                                         paths_map_digest(hostile_run.map),
+                                         HANDSHAKE_SEALED, first, second),
+                 0);
+    attacker_say(fd, second, sizeof(second));
+    cr_assert(attacker_hear(fd, proof, sizeof(proof)));
+    check_status(paths__handshake_check(&h, proof), 0);
+    check_status(paths__channel_begin(&c, &h, false), 0);
+    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on));
+    if (is_one) {
+        cr_assert_eq(paths__channel_send(&c, parts, 2, MSG_NOSIGNAL),
+                     (ssize_t)sizeof(frames));
+    } else {
+        for (int i = 0; i < 2; i++)
+            cr_assert_eq(paths__channel_send(&c, &parts[i], 1, MSG_NOSIGNAL),
+                         (ssize_t)parts[i].iov_len);
+    }
+    setsockopt(fd, IPPROTO_TCP, TCP_CORK, &off, sizeof(off));
+    hostile_run_ends_with(LIGHTHOUSE, text);
+    paths__channel_close(&c);
+}
+
+Test(sealed_run, takes_what_comes_with_the_welcome)
+{
+    for (int is_one = 0; is_one < 2; is_one++) {
+        hostile_run_is_sealed = true;
+        hostile_run_start(hostile_idle, ALL_BUT(LIGHTHOUSE), WITHOUT(HARBOUR));
+        welcome_and_fail(accept(hostile_run.doors[HARBOUR], NULL, NULL),
+                         is_one);
+    }
 }
