@@ -20,7 +20,7 @@
  * (regions.h), where the map has collectors. Each number is a name of the
  * process then, of 65,536; after a thousand, marks say "batch is changed".
  *
- * Names: up to 100 bytes, without =.
+ * Names: up to 100 bytes, without =; not trace_detail, which the runtime has.
  *
  * Threads:   those of the map, each with a handle of its own.
  * Ownership: a handle is there until its thread ends.

@@ -191,6 +191,8 @@ static uint32_t named_parse(parser *p, operation op, names *all,
 
     contracts__need_mark(p->t, "(");
     name = contracts__need_string(p->t, what);
+    if (name && op == HISTORY && strchr(name, '/'))
+        contracts__wrong(p->t, "the name of a history has no /");
     contracts__need_mark(p->t, ")");
     if (!name || p->t->err) {
         free(name);

@@ -21,11 +21,7 @@
 #include "pastset/schedule.h"
 #include "paths/map/map.h"
 
-/* After a tuple was refused, for want of disk or at a limit, so many more are
- * without being tried: a try is a system call, or at least a text. */
-#define PASS_OVER 255u
-#define OFF UINT64_MAX         /* in place of a stamp: nothing is recorded */
-#define DISK_PAUSE_NS 10000000 /* between two tries of who waits for room */
+#define OFF UINT64_MAX /* in place of a stamp: nothing is recorded */
 
 typedef struct collector {
     trace_element *trace;
@@ -47,121 +43,6 @@ static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
     event->bytes = (uint32_t)op->bytes;
     event->operation = op->verb;
     event->status = (uint16_t)-op->status;
-}
-
-/* Counts an event that is not tried. */
-static void refuse(trace_element *trace, trace_stream *stream)
-{
-    if (stream->element) {
-        pastset_element_refuse(stream->element, 1, stream->why);
-    } else {
-        stream->lost++;
-        atomic_store(&trace->why, stream->why);
-        atomic_fetch_add(&trace->lost, 1);
-        eventspace__unmade_add(1);
-    }
-}
-
-/* Says how long the longest took before it can be seen: who reads a window
- * stops where nothing can reach back into it. */
-static inline void measure(trace_stream *stream, const eventspace_trace *event)
-{
-    uint64_t ticks = event->end - event->start;
-
-    if (__builtin_expect(ticks < stream->longest, 1))
-        return;
-    stream->longest = ticks < UINT64_MAX ? ticks + 1 : ticks;
-    pastset_element_set_remark(stream->element, stream->longest);
-}
-
-/* One attempt; when it is refused that is counted. */
-static int attempt(trace_element *trace, trace_stream *stream,
-                   const eventspace_trace *event)
-{
-    int err = stream->element ? 0 : eventspace__stream_make(trace, stream);
-
-    if (err) {
-        stream->why = err;
-        refuse(trace, stream);
-        return err;
-    }
-    measure(stream, event);
-    return pastset_write(stream->element, event, sizeof(*event), PASTSET_NOWAIT,
-                         NULL);
-}
-
-/* Until there is room on the disk, or nobody saves what is there any more. The
- * event was refused once, and counts as that only if it is in the end. */
-static int attempt_patiently(trace_element *trace, trace_stream *stream,
-                             const eventspace_trace *event)
-{
-    struct timespec nap = {.tv_nsec = DISK_PAUSE_NS};
-    int64_t refused = 1;
-    int err;
-
-    do {
-        nanosleep(&nap, NULL);
-        err = attempt(trace, stream, event);
-        refused += err == PASTSET_ENOSPC;
-    } while (err == PASTSET_ENOSPC &&
-             (!stream->element ||
-              pastset_element_saved(stream->element) != UINT64_MAX));
-    if (stream->element)
-        pastset_element_refuse(stream->element,
-                               err == PASTSET_ENOSPC ? 1 - refused : -refused,
-                               PASTSET_ENOSPC);
-    return err;
-}
-
-/* The stream is full, is to be made, or somebody waits for its tuples. */
-static void __attribute__((noinline))
-write_slowly(trace_element *trace, trace_stream *stream,
-             const eventspace_trace *event)
-{
-    int err;
-
-    if (stream->pass_over > 0) {
-        stream->pass_over--;
-        refuse(trace, stream);
-        return;
-    }
-    err = attempt(trace, stream, event);
-    if (err == PASTSET_ENOSPC && eventspace__is_patient())
-        err = attempt_patiently(trace, stream, event);
-    if (err && err != PASTSET_EAGAIN) {
-        stream->pass_over = PASS_OVER;
-        stream->why = err;
-    }
-    if (err != PASTSET_EAGAIN)
-        return;
-    PASTSET_POINT("collector.full");
-    eventspace__drain_wake();
-    pastset_write(stream->element, event, sizeof(*event), PASTSET_FOREVER,
-                  NULL);
-}
-
-void eventspace__trace_write(trace_element *trace,
-                             const eventspace_trace *event)
-{
-    trace_stream *stream = &trace->streams[paths_executor()];
-    pastset_appender *appender = stream->appender;
-    unsigned char *slot = appender ? pastset_append_begin(appender) : NULL;
-
-    if (!slot) {
-        write_slowly(trace, stream, event);
-        return;
-    }
-    measure(stream, event);
-    pastset_append_store(slot, event, sizeof(*event));
-    pastset_append_end(appender);
-}
-
-void eventspace__trace_refuse(trace_element *trace, int why)
-{
-    trace_stream *stream = &trace->streams[paths_executor()];
-
-    stream->why = why;
-    refuse(trace, stream);
 }
 
 uint32_t eventspace__collector_ids(const paths_map *map)
@@ -201,13 +82,13 @@ static int collector_up(paths_stage *stage, paths_operation *op, uint64_t *note)
         /* Filled in by copy, which the compiler turns into stores to the
          * slot: its address need not be aligned for the u64. */
         fill(&event, *note, end, c->id, op);
-        measure(stream, &event);
+        eventspace__trace_measure(stream, &event);
         pastset_append_store(slot, &event, sizeof(event));
         pastset_append_end(appender);
         return PATHS_PASS;
     }
     fill(&event, *note, end, c->id, op);
-    write_slowly(c->trace, stream, &event);
+    eventspace__trace_write_slowly(c->trace, stream, &event);
     return PATHS_PASS;
 }
 

@@ -14,6 +14,7 @@
 #include "paths/map/map.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/append.h"
+#include "pastset/element.h"
 #include "pastset/waiter.h"
 
 /* One executor's part of a trace element. */
@@ -100,14 +101,32 @@ void eventspace__traces_each(paths_process *process,
                              void (*each)(trace_element *trace, void *context),
                              void *context);
 
-/* --- collector.c --- */
+/* --- trace_write.c --- */
 
+/* Says how long the longest took before it can be seen: who reads a window
+ * stops where nothing can reach back into it. */
+static inline void eventspace__trace_measure(trace_stream *stream,
+                                             const eventspace_trace *event)
+{
+    uint64_t ticks = event->end - event->start;
+
+    if (__builtin_expect(ticks < stream->longest, 1))
+        return;
+    stream->longest = ticks < UINT64_MAX ? ticks + 1 : ticks;
+    pastset_element_set_remark(stream->element, stream->longest);
+}
+
+/* The stream is full, is to be made, or somebody waits for its tuples. */
+void eventspace__trace_write_slowly(trace_element *trace, trace_stream *stream,
+                                    const eventspace_trace *event);
 /* Writes an event to the stream of the executor that calls, as a collector does
  * that has a full stream or none yet. */
 void eventspace__trace_write(trace_element *trace,
                              const eventspace_trace *event);
 /* Counts one as refused for `why`. */
 void eventspace__trace_refuse(trace_element *trace, int why);
+
+/* --- collector.c --- */
 
 /* How many ids the collectors of a map have: the highest + 1. */
 uint32_t eventspace__collector_ids(const paths_map *map);

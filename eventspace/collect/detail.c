@@ -15,14 +15,14 @@
 int eventspace__detail_initial(uint64_t *out, const paths_map *map)
 {
     const char *text =
-        paths_attributes_get(&map->attributes, EVENTSPACE__DETAIL_NAME);
+        paths_attributes_get(&map->attributes, EVENTSPACE__TUNABLE_DETAIL);
 
     *out = 0;
     if (!text ||
         (paths_parse_number(text, out) == 0 && *out <= EVENTSPACE__DETAIL_MAX))
         return 0;
     return pastset_fail(PASTSET_EMAP,
-                        "the graph's " EVENTSPACE__DETAIL_NAME
+                        "the graph's " EVENTSPACE__TUNABLE_DETAIL
                         "=\"%.60s\" is not a number from 0 to %d",
                         text, EVENTSPACE__DETAIL_MAX);
 }
@@ -39,7 +39,7 @@ static int told_find(eventspace__detail *detail, paths_stage *stage)
         return err;
     bounds.initial = (double)initial;
     err = eventspace__tunable_make(&element, paths_stage_process(stage),
-                                   EVENTSPACE__DETAIL_NAME, &bounds);
+                                   EVENTSPACE__TUNABLE_DETAIL, &bounds);
     if (err)
         return err;
     atomic_init(&detail->seen, eventspace_tunable_bits(bounds.initial));
@@ -63,10 +63,7 @@ int eventspace__detail_open(eventspace__detail *detail, uint64_t *level,
 void eventspace__detail_mark(eventspace__detail *detail, uint64_t told,
                              const paths_operation *op)
 {
-    uint64_t now = eventspace_ticks();
-    eventspace_trace event = {.start = now,
-                              .end = now,
-                              .thread = op->thread,
+    eventspace_trace event = {.thread = op->thread,
                               .sequence = op->sequence,
                               .operation = EVENTSPACE_TRACE_MARK};
     eventspace__name name;
@@ -76,8 +73,9 @@ void eventspace__detail_mark(eventspace__detail *detail, uint64_t told,
         atomic_exchange_explicit(&detail->seen, told, memory_order_relaxed) ==
             told)
         return;
-    snprintf(text, sizeof(text), EVENTSPACE__DETAIL_NAME " = %.10g",
+    snprintf(text, sizeof(text), EVENTSPACE__TUNABLE_DETAIL " = %.15g",
              eventspace_tunable_of_bits(told));
+    event.start = event.end = eventspace_ticks();
     if (eventspace__program_is_recorded() &&
         eventspace__program_name(&name, EVENTSPACE_DEFINES_MARK, text) == 0)
         eventspace__program_event(&name, &event);

@@ -15,7 +15,6 @@
 #include "paths/wrappers/wrapper.h"
 
 #define EVENTSPACE__DETAIL_MAX 9
-#define EVENTSPACE__DETAIL_NAME "trace_detail"
 
 /* Of a process, all 0 at first. */
 typedef struct eventspace__detail {

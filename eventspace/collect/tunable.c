@@ -49,6 +49,10 @@ static int check(const paths_thread *self, const char *name,
                             "a tunable needs a name of 1 to %d bytes, without "
                             "=",
                             EVENTSPACE_TUNABLE_NAME);
+    if (strcmp(name, EVENTSPACE__TUNABLE_DETAIL) == 0)
+        return pastset_fail(PASTSET_EINVAL,
+                            "tunable %s: the runtime has one of this name",
+                            name);
     if (!isfinite(b->initial) || !eventspace_tunable_may_be(b, b->initial))
         return pastset_fail(PASTSET_EINVAL,
                             "tunable %s: %g is not from %g to %g", name,

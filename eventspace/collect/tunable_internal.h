@@ -12,6 +12,9 @@ int eventspace__tunable_make(pastset_element **out, paths_process *process,
                              const char *name,
                              const eventspace_tunable_bounds *bounds);
 
+/* That of the runtime itself (detail_internal.h). */
+#define EVENTSPACE__TUNABLE_DETAIL "trace_detail"
+
 /* Before the process runs; one process at a time. NULL: it ends. */
 void eventspace__tunables_open(paths_process *process);
 /* By each thread that may have some, at its end. */

@@ -25,10 +25,12 @@ typedef struct eventspace_tunable_bounds {
     double initial, least, most;
 } eventspace_tunable_bounds;
 
+/* -0 is 0: nobody has to tell them apart. */
 static inline uint64_t eventspace_tunable_bits(double value)
 {
     uint64_t bits;
 
+    value = value == 0 ? 0 : value;
     memcpy(&bits, &value, sizeof(bits));
     return bits;
 }

@@ -66,7 +66,8 @@ typedef struct measure_history {
  * "file:line: "; PASTSET_ENOMEM. */
 int measure_history_read(measure_history **out, const char *file);
 /* The same, but of what is long past at `from_ms` rows may be left out: of a
- * file of years only its end is read. */
+ * file of years only its end is read. The interval may be that with which the
+ * file begins. */
 int measure_history_read_since(measure_history **out, const char *file,
                                int64_t from_ms);
 /* The same of a text in memory that `name` stands for. */
@@ -82,8 +83,8 @@ bool measure_history_is_gap(const measure_history *history, size_t row);
  * none any more, means over equally long times. 0 where there are no rows. */
 size_t measure_history_alike(const measure_history *history);
 /* What it was from then until `to_ms`: the mean of what was sampled there, or
- * the last value before that, unless it is older than three intervals, or
- * steps. NAN: that is not known. */
+ * the last value before that, unless it is older than three times what the last
+ * rows are apart. NAN: that is not known. */
 double measure_history_value(const measure_history *history, int64_t from_ms,
                              int64_t to_ms);
 /* The rows that begin at `from_ms` or later, and before `to_ms`: `*first` and

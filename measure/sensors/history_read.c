@@ -509,16 +509,23 @@ size_t measure_history_between(const measure_history *h, int64_t from_ms,
     return end > *first ? end - *first : 0;
 }
 
-/* How old the last value may be. The interval may have changed since the
- * history says it. */
+#define ROWS_BACK 3
+
+/* How old the last value may be: by how far the last rows are apart, but for
+ * gaps, as the interval may have changed since the history says it. */
 static int64_t fresh_ms(const measure_history *h, size_t i)
 {
-    const measure_history_row *row = &h->rows[i];
-    int64_t usual_ms = larger(row->lasts_ms, row->interval_ms);
+    int64_t usual_ms = INT64_MAX;
 
-    if (i > 0)
-        usual_ms = larger(usual_ms, row->time_ms - row[-1].time_ms);
-    return row->lasts_ms + GAP_INTERVALS * usual_ms;
+    for (size_t back = 0; back < ROWS_BACK && back < i; back++) {
+        const measure_history_row *row = &h->rows[i - back];
+        int64_t apart_ms = row->time_ms - row[-1].time_ms;
+        usual_ms = apart_ms < usual_ms ? apart_ms : usual_ms;
+    }
+    if (i == 0)
+        usual_ms = h->rows[i].interval_ms;
+    return h->rows[i].lasts_ms +
+           GAP_INTERVALS * larger(h->rows[i].lasts_ms, usual_ms);
 }
 
 double measure_history_value(const measure_history *h, int64_t from_ms,

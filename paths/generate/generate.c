@@ -305,6 +305,16 @@ static int copy_node_defaults(generator *g)
     return err;
 }
 
+/* Machines say it for all of them at once on their graph, too. */
+static int encrypt_take(generator *g)
+{
+    const paths_map *cluster = g->options->cluster;
+    const char *encrypt =
+        cluster ? paths_attributes_get(&cluster->attributes, "encrypt") : NULL;
+
+    return encrypt ? set(&g->map->attributes, "encrypt", encrypt) : 0;
+}
+
 static int make_graph(generator *g)
 {
     const paths_map *a = g->application;
@@ -313,6 +323,8 @@ static int make_graph(generator *g)
     if (err)
         return err;
     err = paths_attributes_copy(&g->map->attributes, &a->attributes);
+    if (!err)
+        err = encrypt_take(g);
     if (err)
         return err;
     err = preset(&g->map->attributes, "rankdir", "LR");

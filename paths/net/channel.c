@@ -283,14 +283,18 @@ ssize_t paths__channel_receive(channel *c, void *to, size_t capacity, int flags)
 
 bool paths__channel_has(const channel *c)
 {
-    return c->seals && (c->seals->open || has_record(c->seals));
+    const channel_seals *s = c->seals;
+
+    return s && (s->open || s->is_broken || has_record(s) ||
+                 next_length(s) < 0); /* to be told of */
 }
 
 const char *paths__channel_error(int error)
 {
-    return error == EBADMSG ? "what came was changed, repeated or left out on "
-                              "the way: its seal is broken"
-                            : strerror(error);
+    if (error == EBADMSG)
+        return "what came was changed, repeated or left out on the way: its "
+               "seal is broken";
+    return error == EIO ? "OpenSSL cannot seal what is said" : strerror(error);
 }
 
 /* --- exposed? --- */

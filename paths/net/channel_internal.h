@@ -33,14 +33,15 @@ int paths__channel_begin(channel *c, const handshake *h, bool is_dialler);
 /* A channel without a socket is left as it is. */
 void paths__channel_close(channel *c);
 
-/* As sendmsg of these parts, and recv. Errors besides: ENOMEM; of receiving,
- * EBADMSG: what has come was not said like this, and nothing more can be
- * understood. */
+/* As sendmsg of these parts, and recv. Errors besides: of sending, EIO: it
+ * cannot be sealed; of receiving, EBADMSG: what has come was not said like
+ * this, and nothing more can be understood. Then, something that nobody has
+ * said may be at `to`. */
 ssize_t paths__channel_send(channel *c, const struct iovec *parts, size_t count,
                             int flags);
 ssize_t paths__channel_receive(channel *c, void *to, size_t capacity,
                                int flags);
-/* strerror(), which knows EBADMSG. */
+/* strerror(), which knows these. */
 const char *paths__channel_error(int error);
 
 /* Can something be received that does not have to come first? */

@@ -227,8 +227,9 @@ int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)
     o->id = ++link->next_id;
     r = request_send(link, o, proxy);
     if (r && r != -EAGAIN)
-        link_close_off(link,
-                       r == -EPIPE || r == -ECONNRESET ? NULL : strerror(-r));
+        link_close_off(link, r == -EPIPE || r == -ECONNRESET
+                                 ? NULL
+                                 : paths__channel_error(-r));
     if (r)
         return unsent(link, -r);
     o->on_link = link;

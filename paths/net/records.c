@@ -74,7 +74,7 @@ int paths__records_create(records **out, const noise_cipher *session,
                            is_aes ? EVP_aes_256_gcm() : EVP_chacha20_poly1305(),
                            NULL, NULL, seals, NULL) != 1 ||
         !key_next(r))
-        return pastset_fail(PASTSET_EIO, "OpenSSL has no %s",
+        return pastset_fail(PASTSET_EIO, "OpenSSL cannot begin %s",
                             is_aes ? "AES-256-GCM" : "ChaCha20-Poly1305");
     return 0;
 }

@@ -63,7 +63,10 @@ static void await_end(const paths_process *process, channel *c)
         int ready = poll(&end, 1, 100);
         if (ready < 0 && errno != EINTR)
             return;
-        if (ready > 0 && paths__channel_receive(c, rest, sizeof(rest), 0) <= 0)
+        ssize_t got = ready > 0 ? paths__channel_receive(c, rest, sizeof(rest),
+                                                         MSG_DONTWAIT)
+                                : 1;
+        if (got == 0 || (got < 0 && errno != EAGAIN && errno != EINTR))
             return;
     }
 }
@@ -81,7 +84,7 @@ static int say_to_coordinator(paths_stand_in *s)
     header.bytes = (uint32_t)strlen(s->text);
     /* An empty socket takes it whole. */
     if (paths__channel_send(&c, parts, 2, MSG_NOSIGNAL) < 0)
-        err = pastset_fail(PASTSET_EHOST, "%s", strerror(errno));
+        err = pastset_fail(PASTSET_EHOST, "%s", paths__channel_error(errno));
     else
         await_end(s->process, &c);
     paths__channel_close(&c);

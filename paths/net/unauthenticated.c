@@ -115,7 +115,7 @@ static void let_in(connection *c)
     else if (paths__handshake_check(&c->handshake, c->small) != 0)
         turn_away(c, "it does not know the key");
     else if (paths__channel_begin(&c->channel, &c->handshake, false) != 0)
-        paths__connection_close(c, "no memory for it");
+        paths__connection_close(c, "it cannot be encrypted");
     else if (!paths__member_come(c, &c->handshake.claim))
         paths__connection_close(c, "it was refused");
     paths__handshake_wipe(&c->handshake);

@@ -177,6 +177,8 @@ Test(metrics, are_refused_where_they_are_wrong, .timeout = 60)
     static const char *const wrong[][2] = {
         {"metric a = bytes;", "text:1:8: expected intrinsic or performance"},
         {"metric intrinsic = bytes;", "text:1:18: expected the name"},
+        {"metric intrinsic a = history(\"../x.y\");",
+         "text:1:38: the name of a history has no /"},
         {"metric intrinsic a bytes;", "text:1:20: expected \"=\""},
         {"metric intrinsic a =\n bits;",
          "text:2:2: there is no quantity or metric \"bits\""},

@@ -69,6 +69,10 @@ program=$!
 until [ "$(asked 0)" -eq 1 ] && [ "$(sum_of ec1)" -gt 30 ]; do alive; done
 [ "$(sum_of "$ON")" -eq 0 ] || fail "nobody has asked: $(counts)"
 
+eventspace tune RUN trace_detail=-0 > said # which is 0
+before=$(sum_of ec1)
+until [ "$(sum_of ec1)" -gt $((before + 30)) ]; do alive; done
+[ "$(sum_of "$ON")" -eq 0 ] || fail "-0 is more than 0: $(counts)"
 eventspace tune RUN trace_detail=1 > said
 [ "$(asked 1)" -eq 1 ] || fail "$(eventspace tune RUN)"
 until [ "$(marks 1)" -eq 1 ] && [ "$(sum_of "$ON")" -gt 30 ]; do alive; done

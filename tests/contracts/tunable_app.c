@@ -61,8 +61,9 @@ static int misuse(paths_thread *self, eventspace_tunable *pace)
     is_right =
         b.result == PASTSET_EINVAL && is_refused(self, name, 1, 0, 2) &&
         is_refused(self, "", 1, 0, 2) && is_refused(self, NULL, 1, 0, 2) &&
-        is_refused(self, "a=b", 1, 0, 2) && is_refused(NULL, "c", 1, 0, 2) &&
-        is_refused(self, "other", 3, 0, 2) &&
+        is_refused(self, "a=b", 1, 0, 2) &&
+        is_refused(self, "trace_detail", 0, 0, 9) &&
+        is_refused(NULL, "c", 1, 0, 2) && is_refused(self, "other", 3, 0, 2) &&
         is_refused(self, "other", (double)NAN, 0, 2) &&
         is_refused(self, "other", 1, (double)NAN, 2) &&
         is_refused(self, "other", (double)INFINITY, 0, (double)INFINITY) &&

@@ -956,10 +956,13 @@ Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
     paths_map *map;
 
     check_refused(application, "digraph { h [colour=red]; }", NULL,
-                  "h: has an unknown attribute, colour: there are address and "
-                  "polling");
+                  "h: has an unknown attribute, colour: there are address, "
+                  "polling and encrypt");
     register_both();
+    paths_attributes_set(&c->attributes, "encrypt", "always");
     map = generate(&options);
+    cr_expect_str_eq(paths_attributes_get(&map->attributes, "encrypt"),
+                     "always");
     cr_expect_str_eq(
         paths_attributes_get(&map->processes[0].attributes, "colour"), "blue");
     cr_expect_null(paths_attributes_get(&map->processes[0].attributes, "age"));

@@ -178,6 +178,27 @@ static void is_not_taken(const unsigned char *wire, size_t bytes, uint8_t seals,
     cr_expect_eq(why, EBADMSG, "%s: %s", what, strerror(why));
 }
 
+/* Behind a good record comes what cannot be one: nobody has to wait for more of
+ * it. */
+static void is_told_at_once(const unsigned char *wire, size_t bytes,
+                            uint8_t seals)
+{
+    unsigned char text[TEXT_BYTES];
+    channel ends[2];
+    int fds[2];
+
+    connect_both(fds);
+    pair_make(ends, fds, seals);
+    cr_assert_eq(send(fds[0], wire, bytes, 0), (ssize_t)bytes);
+    cr_assert_eq(paths__channel_receive(&ends[1], text, sizeof(text), 0),
+                 TEXT_BYTES);
+    cr_assert(paths__channel_has(&ends[1]));
+    cr_assert_eq(paths__channel_receive(&ends[1], text, sizeof(text), 0), -1);
+    cr_assert_eq(errno, EBADMSG);
+    paths__channel_close(&ends[0]);
+    paths__channel_close(&ends[1]);
+}
+
 static void is_closed_to_strangers(uint8_t seals)
 {
     enum { WHOLE = TEXT_BYTES + RECORD_EXTRA_BYTES, ALL = RECORDS * WHOLE };
@@ -213,6 +234,9 @@ static void is_closed_to_strangers(uint8_t seals)
     cr_assert_eq(why, 0, "it has only ended");
     memset(changed, 0, WHOLE);
     is_not_taken(changed, WHOLE, seals, 0, "nothing");
+    memcpy(changed, wire, WHOLE);
+    memset(changed + WHOLE, 0xff, 4);
+    is_told_at_once(changed, WHOLE + 4, seals);
 }
 
 Test(channel, is_closed_to_strangers, .timeout = 300)

@@ -13,13 +13,16 @@
 #include "viewer/cli/command.h"
 
 #define MS_NS 1000000
-#define BEFORE_MS 3600000 /* a run begins, its first values were sampled */
+/* What is read of a history begins so long before the run: its first value may
+ * be that of a sample before. */
+#define BEFORE_MS 3600000
 
 struct cli_measured_history {
-    char *file;
-    struct stat seen; /* when it was read */
-    measure_history *history;
-    bool is_told; /* that it is not there */
+    char *name;               /* of the file, by the process's name */
+    char *file;               /* the same, or that of its machine */
+    struct stat seen;         /* when it was read */
+    measure_history *history; /* NULL: it was not there so far */
+    bool is_told;             /* that it cannot be read */
 };
 
 /* --- files --- */
@@ -33,24 +36,24 @@ static bool has_changed(const struct stat *a, const struct stat *b)
 
 /* Takes over the name. */
 static int history_of(cli_measured_history **out, cli_measured_histories *kept,
-                      char *file)
+                      char *name)
 {
     cli_measured_history *items;
 
     for (size_t i = 0; i < kept->count; i++)
-        if (strcmp(kept->items[i].file, file) == 0) {
-            free(file);
+        if (strcmp(kept->items[i].name, name) == 0) {
+            free(name);
             *out = &kept->items[i];
             return 0;
         }
     items = pastset_array_grow(kept->items, kept->count, sizeof(*items));
     if (!items) {
-        free(file);
+        free(name);
         return pastset_no_memory("for histories");
     }
     kept->items = items;
     *out = &items[kept->count++];
-    **out = (cli_measured_history){.file = file};
+    **out = (cli_measured_history){.name = name};
     return 0;
 }
 
@@ -58,7 +61,7 @@ static int history_of(cli_measured_history **out, cli_measured_histories *kept,
 static int history_look(cli_measured_history *h, int64_t from_ms)
 {
     measure_history *again;
-    struct stat now;
+    struct stat now = {0};
     int err;
 
     if (stat(h->file, &now) == 0 && h->history && !has_changed(&h->seen, &now))
@@ -68,8 +71,9 @@ static int history_look(cli_measured_history *h, int64_t from_ms)
         return err;
     if (err) {
         if (!h->is_told)
-            fprintf(stderr, "eventspace: %s; metrics of that are not known\n",
-                    pastset_error());
+            fprintf(stderr, "eventspace: %s; %s\n", pastset_error(),
+                    h->history ? "what was known of it before stays"
+                               : "metrics of that are not known");
         h->is_told = true;
         return 0;
     }
@@ -93,20 +97,28 @@ static char *file_name(const char *folder, const char *kind, const char *place)
                : file;
 }
 
-static char *file_of(const char *folder, const char *name,
-                     const eventspace_run_process *process, const char *called)
+/* Where it is looked for, until it has been there once: at the name of the
+ * process, or at that of its machine if that is there. */
+static int file_choose(cli_measured_history *h, const char *folder,
+                       const char *name, const eventspace_run_process *process)
 {
     struct stat about;
-    char *file;
+    char *other = NULL;
 
-    if (strchr(name, '.'))
-        return file_name(folder, name, "");
-    file = file_name(folder, name, called);
-    if (!file || stat(file, &about) == 0 || !process || !process->has_meta ||
-        !*process->meta.machine)
-        return file;
-    free(file);
-    return file_name(folder, name, process->meta.machine);
+    if (h->history)
+        return 0;
+    free(h->file);
+    h->file = strdup(h->name);
+    if (stat(h->name, &about) != 0 && !strchr(name, '.') && process &&
+        process->has_meta && *process->meta.machine)
+        other = file_name(folder, name, process->meta.machine);
+    if (other && stat(other, &about) == 0) {
+        free(h->file);
+        h->file = other;
+    } else {
+        free(other);
+    }
+    return h->file ? 0 : pastset_no_memory("for histories");
 }
 
 /* Since 1970, when the time of a run begins. */
@@ -147,10 +159,12 @@ static int fill_process(cli_measured_histories *kept, contracts_course *c,
 
     for (size_t i = 0; i < count && !err; i++) {
         cli_measured_history *h = NULL;
-        char *file =
-            file_of(contract->histories_path, series[i], process, name);
+        char *file = file_name(contract->histories_path, series[i],
+                               strchr(series[i], '.') ? "" : name);
         err = file ? history_of(&h, kept, file)
                    : pastset_no_memory("for histories");
+        if (!err)
+            err = file_choose(h, contract->histories_path, series[i], process);
         if (!err)
             err = history_look(h, (begin + c->from_ns) / MS_NS - BEFORE_MS);
         if (!err && h->history)
@@ -173,7 +187,7 @@ int cli_measured_histories_fill(cli_measured_histories *kept,
         return pastset_fail(PASTSET_EINVAL,
                             "metrics are of histories, and the contract does "
                             "not say in which folder these are: write "
-                            "histories \"DIR\"; in front of them");
+                            "histories \"DIR\";");
     for (uint32_t p = 0; count && p < course->processes && !err; p++)
         err = fill_process(kept, course, contract, run, p, names[p]);
     return err;
@@ -182,6 +196,7 @@ int cli_measured_histories_fill(cli_measured_histories *kept,
 void cli_measured_histories_end(cli_measured_histories *kept)
 {
     for (size_t i = 0; i < kept->count; i++) {
+        free(kept->items[i].name);
         free(kept->items[i].file);
         measure_history_destroy(kept->items[i].history);
     }
