@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/metric_internal.h"
 #include "eventspace/collect/regions_internal.h"
 #include "eventspace/collect/scheduling_internal.h"

@@ -9,16 +9,13 @@
  * its own (a trace element of that thread, see collector_internal.h). Measured
  * with two threads on two processors, that beats one shared ring with an
  * atomic add by a factor of two to three: the contended line is what costs. */
-#include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "eventspace/collect/collector_internal.h"
 #include "eventspace/collect/detail_internal.h"
 #include "eventspace/collect/ticks.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/trace.h"
-#include "eventspace/collect/unmade_internal.h"
-#include "pastset/schedule.h"
 #include "paths/map/map.h"
 
 #define OFF UINT64_MAX /* in place of a stamp: nothing is recorded */
@@ -43,21 +40,6 @@ static void fill(eventspace_trace *event, uint64_t start, uint64_t end,
     event->bytes = (uint32_t)op->bytes;
     event->operation = op->verb;
     event->status = (uint16_t)-op->status;
-}
-
-uint32_t eventspace__collector_ids(const paths_map *map)
-{
-    uint32_t ids = 0;
-
-    for (uint32_t i = 0; i < map->node_count; i++) {
-        uint64_t id;
-        if (strcmp(map->nodes[i].type, "collector") == 0 &&
-            paths_node_number(map, &map->nodes[i], "id", UINT64_MAX, &id) ==
-                0 &&
-            id < map->node_count && id >= ids)
-            ids = (uint32_t)id + 1;
-    }
-    return ids;
 }
 
 static int collector_down(paths_stage *stage, paths_operation *op,

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/trace.h"
 #include "pastset/array.h"
 #include "pastset/schedule.h"

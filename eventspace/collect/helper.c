@@ -1,5 +1,5 @@
 /* helper.c - threads of the runtime's own; see collector_internal.h. */
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 
 #include <signal.h>
 #include <time.h>

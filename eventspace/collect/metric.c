@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/metric_internal.h"
 #include "eventspace/collect/regions_internal.h"
 #include "eventspace/collect/ticks.h"

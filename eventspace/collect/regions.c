@@ -18,7 +18,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/regions_internal.h"
 #include "eventspace/collect/ticks.h"
 #include "eventspace/collect/trace.h"

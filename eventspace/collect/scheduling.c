@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/scheduling_internal.h"
 #include "pastset/element.h"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/trace.h"
 #include "eventspace/collect/unmade_internal.h"
 #include "paths/map/map.h"
@@ -224,4 +224,21 @@ int eventspace__stream_make(trace_element *trace, trace_stream *stream)
         stream->lost = 0;
     }
     return 0;
+}
+
+/* --- ids --- */
+
+uint32_t eventspace__collector_ids(const paths_map *map)
+{
+    uint32_t ids = 0;
+
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        uint64_t id;
+        if (strcmp(map->nodes[i].type, "collector") == 0 &&
+            paths_node_number(map, &map->nodes[i], "id", UINT64_MAX, &id) ==
+                0 &&
+            id < map->node_count && id >= ids)
+            ids = (uint32_t)id + 1;
+    }
+    return ids;
 }

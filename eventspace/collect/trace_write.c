@@ -3,7 +3,7 @@
  * there is no room on the disk. */
 #include <time.h>
 
-#include "eventspace/collect/collector_internal.h"
+#include "eventspace/collect/trace_elements_internal.h"
 #include "eventspace/collect/trace.h"
 #include "eventspace/collect/unmade_internal.h"
 #include "pastset/element.h"

@@ -9,8 +9,8 @@ north=es-$$-north south=es-$$-south
 listener=
 ends() {
     [ -z "$listener" ] || kill "$listener" || :
-    ip netns del $north 2> /dev/null || :
-    ip netns del $south 2> /dev/null || :
+    ip netns del "$north" 2> /dev/null || :
+    ip netns del "$south" 2> /dev/null || :
     rm -rf "$folder"
 }
 trap ends EXIT
@@ -95,5 +95,6 @@ overhear auto.dot
 for word in 'hello from' northernmost southernmost alice greetings; do
     has "$word" && fail "$word is in clear"
 done
-has_key && fail 'the key is in clear'
-exit 0
+if has_key; then
+    fail 'the key is in clear'
+fi
