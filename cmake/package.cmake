@@ -25,6 +25,8 @@ set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_NAME eventspace)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SECTION utils)
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SHLIBDEPS ON)
+# It is loaded when a connection is encrypted.
+set(CPACK_DEBIAN_RUNTIME_PACKAGE_DEPENDS libssl3)
 # They are loaded by tasks of mpirun and srun.
 set(CPACK_DEBIAN_RUNTIME_PACKAGE_SUGGESTS "libpmix2, libpmi2-0")
 set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
@@ -35,7 +37,7 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SUGGESTS eventspace)
 string(JOIN ", " CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
        libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev libsodium-dev
-       libssl-dev)
+       libssl3)
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION
     "Headers and static libraries, for CMake and pkg-config.")
 include(CPack)

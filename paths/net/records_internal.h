@@ -39,7 +39,7 @@ bool paths__records_have_aes(void);
 
 /* `seals`: else it opens what the other side has sealed. `*out` is for the
  * caller to destroy, also after an error. Errors: PASTSET_ENOMEM, PASTSET_EIO
- * (there is no such cipher). */
+ * (there is no such cipher), PASTSET_ENOENT (OpenSSL is missing). */
 int paths__records_create(records **out, const noise_cipher *session,
                           bool is_aes, bool seals);
 /* NULL is allowed. */

@@ -81,7 +81,7 @@ names "$runtime" libarchive13 libc6 libcgraph6 libgvc6 libjansson4 \
     libmicrohttpd12 libmsgpackc2 libopen-trace-format2-10 libpcap0.8 libpng16-16 \
     libprotobuf-c1 libsodium23 libsqlite3-0 libssl3 libuv1 libzstd1 zlib1g
 names "$development" libc6-dev libuv1-dev libmsgpack-dev libgraphviz-dev \
-    libsodium-dev libssl-dev
+    libsodium-dev libssl3
 
 # --- that they work ---
 
