@@ -211,10 +211,23 @@ static double bare_turn(void)
     return (double)(got - first) / RECORD / begin * 1000;
 }
 
+/* One after the other: what is encrypted would make the next turn slower. */
+static void turns(const char *name, const char *directory, const paths_map *app,
+                  const char *encrypt)
+{
+    double ours[TURNS], bare[TURNS];
+
+    for (int i = 0; i < TURNS; i++) {
+        ours[i] = our_turn(directory, app, encrypt);
+        bare[i] = bare_turn();
+    }
+    bench_print(name, bench_median(ours, TURNS), "million tuples/s",
+                bench_median(bare, TURNS));
+}
+
 void bench_scope_remote(void)
 {
     char directory[] = "/tmp/eventspace-bench.XXXXXX";
-    double ours[TURNS], encrypted[TURNS], bare[TURNS];
     paths_map *app;
 
     if (!mkdtemp(directory)) {
@@ -223,15 +236,8 @@ void bench_scope_remote(void)
     }
     bench_check(scopes_register(), "register");
     app = run_make(directory);
-    for (int i = 0; i < TURNS; i++) {
-        ours[i] = our_turn(directory, app, "never");
-        encrypted[i] = our_turn(directory, app, "always");
-        bare[i] = bare_turn();
-    }
-    bench_print("scope.remote", bench_median(ours, TURNS), "million tuples/s",
-                bench_median(bare, TURNS));
-    bench_print("scope.remote.encrypted", bench_median(encrypted, TURNS),
-                "million tuples/s", bench_median(bare, TURNS));
+    turns("scope.remote", directory, app, "never");
+    turns("scope.remote.encrypted", directory, app, "always");
     paths_map_destroy(app);
     run_remove(directory);
 }
