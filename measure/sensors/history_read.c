@@ -368,7 +368,7 @@ int measure_history_read(measure_history **out, const char *file)
 #define HEAD_BYTES 1024
 #define END_BYTES 65536 /* at first */
 
-/* The lines in front of the first row. */
+/* The whole lines in front of the first row. */
 static size_t head_bytes(const char *text, size_t bytes)
 {
     const char *at = text, *end = text + bytes;
@@ -387,12 +387,7 @@ static bool reaches(const char *at, const char *end, int64_t from_ms)
 {
     double ms;
 
-    while (at < end && *at == '#') {
-        const char *line = memchr(at, '\n', (size_t)(end - at));
-        if (!line)
-            return false;
-        at = line + 1;
-    }
+    at += head_bytes(at, (size_t)(end - at));
     return number_read(&ms, &at, end) && ms <= (double)from_ms;
 }
 

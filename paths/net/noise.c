@@ -14,16 +14,16 @@ _Static_assert(crypto_scalarmult_curve25519_BYTES == NOISE_KEY_BYTES &&
                    crypto_aead_chacha20poly1305_ietf_KEYBYTES ==
                        NOISE_KEY_BYTES,
                "a key has 32 bytes");
-_Static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == NOISE_SEAL_BYTES,
-               "a seal has 16 bytes");
+_Static_assert(crypto_aead_chacha20poly1305_ietf_ABYTES == NOISE_SEAL_BYTES &&
+                   crypto_aead_chacha20poly1305_ietf_NPUBBYTES ==
+                       NOISE_NONCE_BYTES,
+               "a seal has 16 bytes, a nonce 12");
 
 /* --- ciphers --- */
 
 /* ENCRYPT() and DECRYPT() of ChaChaPoly: four zeros and the nonce, its least
  * significant byte first. */
-static void
-nonce_take(noise_cipher *cipher,
-           uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES])
+void paths__noise_nonce(noise_cipher *cipher, uint8_t nonce[NOISE_NONCE_BYTES])
 {
     uint64_t number = cipher->nonce++;
 
@@ -35,9 +35,9 @@ nonce_take(noise_cipher *cipher,
 static void seal(noise_cipher *cipher, const void *data, size_t bytes,
                  const uint8_t *with, size_t with_bytes, uint8_t *sealed)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
+    uint8_t nonce[NOISE_NONCE_BYTES];
 
-    nonce_take(cipher, nonce);
+    paths__noise_nonce(cipher, nonce);
     crypto_aead_chacha20poly1305_ietf_encrypt(
         sealed, NULL, data, bytes, with, with_bytes, NULL, nonce, cipher->key);
 }
@@ -45,9 +45,9 @@ static void seal(noise_cipher *cipher, const void *data, size_t bytes,
 static int unseal(noise_cipher *cipher, void *data, size_t bytes,
                   const uint8_t *with, size_t with_bytes, const uint8_t *sealed)
 {
-    uint8_t nonce[crypto_aead_chacha20poly1305_ietf_NPUBBYTES];
+    uint8_t nonce[NOISE_NONCE_BYTES];
 
-    nonce_take(cipher, nonce);
+    paths__noise_nonce(cipher, nonce);
     return crypto_aead_chacha20poly1305_ietf_decrypt(
         data, NULL, NULL, sealed, bytes + NOISE_SEAL_BYTES, with, with_bytes,
         nonce, cipher->key);
@@ -63,6 +63,19 @@ int paths__noise_open(noise_cipher *cipher, void *data, size_t bytes,
                       const uint8_t *sealed)
 {
     return unseal(cipher, data, bytes, NULL, 0, sealed);
+}
+
+/* REKEY(): what the last of all nonces makes of zeros. */
+void paths__noise_rekey(noise_cipher *cipher)
+{
+    static const uint8_t zeros[NOISE_KEY_BYTES];
+    uint8_t sealed[NOISE_KEY_BYTES + NOISE_SEAL_BYTES];
+
+    cipher->nonce = UINT64_MAX;
+    seal(cipher, zeros, sizeof(zeros), NULL, 0, sealed);
+    memcpy(cipher->key, sealed, sizeof(cipher->key));
+    cipher->nonce = 0;
+    sodium_memzero(sealed, sizeof(sealed));
 }
 
 /* --- the symmetric state --- */

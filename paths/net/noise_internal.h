@@ -23,6 +23,7 @@
 
 #define NOISE_KEY_BYTES 32
 #define NOISE_SEAL_BYTES 16
+#define NOISE_NONCE_BYTES 12
 /* What a message of the handshake has besides its payload. */
 #define NOISE_MESSAGE_BYTES (NOISE_KEY_BYTES + NOISE_SEAL_BYTES)
 
@@ -63,5 +64,10 @@ void paths__noise_seal(noise_cipher *cipher, const void *data, size_t bytes,
                        uint8_t *sealed);
 int paths__noise_open(noise_cipher *cipher, void *data, size_t bytes,
                       const uint8_t *sealed);
+
+/* For other ciphers with the same key: the nonce of the next message; and to go
+ * on to another key, whose first nonce is 0. */
+void paths__noise_nonce(noise_cipher *cipher, uint8_t nonce[NOISE_NONCE_BYTES]);
+void paths__noise_rekey(noise_cipher *cipher);
 
 #endif

@@ -18,13 +18,10 @@
 
 #include "pastset/status.h"
 
-#define NONCE_BYTES 12
-
 struct records {
     EVP_CIPHER_CTX *cipher;
-    uint8_t key[NOISE_KEY_BYTES];
-    uint64_t number; /* of the next record with this key */
-    bool seals;      /* else it opens */
+    noise_cipher session; /* its nonce is the number of the next record */
+    bool seals;           /* else it opens */
 };
 
 /* --- OpenSSL --- */
@@ -103,26 +100,11 @@ bool paths__records_have_aes(void)
 #endif
 }
 
-static void nonce_of(uint8_t out[NONCE_BYTES], uint64_t number)
-{
-    memset(out, 0, 4);
-    for (int i = 0; i < 8; i++)
-        out[4 + i] = (uint8_t)(number >> 8 * i);
-}
-
-/* Rekey(): what the last of all numbers makes of zeros. */
 static bool key_next(records *r)
 {
-    static const uint8_t zeros[NOISE_KEY_BYTES];
-    uint8_t sealed[NOISE_KEY_BYTES + NOISE_SEAL_BYTES], nonce[NONCE_BYTES];
-
-    nonce_of(nonce, UINT64_MAX);
-    (void)crypto_aead_chacha20poly1305_ietf_encrypt(
-        sealed, NULL, zeros, sizeof(zeros), NULL, 0, NULL, nonce, r->key);
-    memcpy(r->key, sealed, sizeof(r->key));
-    sodium_memzero(sealed, sizeof(sealed));
-    r->number = 0;
-    return evp.begin(r->cipher, NULL, r->key, NULL, r->seals, NULL) == 1;
+    paths__noise_rekey(&r->session);
+    return evp.begin(r->cipher, NULL, r->session.key, NULL, r->seals, NULL) ==
+           1;
 }
 
 int paths__records_create(records **out, const noise_cipher *session,
@@ -139,7 +121,7 @@ int paths__records_create(records **out, const noise_cipher *session,
         r->cipher = evp.make();
     if (!r || !r->cipher)
         return pastset_no_memory("for an encrypted connection");
-    memcpy(r->key, session->key, sizeof(r->key));
+    r->session = *session;
     r->seals = seals;
     if (evp.begin(r->cipher, is_aes ? evp.aes() : evp.chacha(), NULL, NULL,
                   seals, NULL) != 1 ||
@@ -163,11 +145,11 @@ void paths__records_destroy(records *r)
 /* To the next record. */
 static bool nonce_next(records *r)
 {
-    uint8_t nonce[NONCE_BYTES];
+    uint8_t nonce[NOISE_NONCE_BYTES];
 
-    if (r->number == RECORD_REKEY && !key_next(r))
+    if (r->session.nonce == RECORD_REKEY && !key_next(r))
         return false;
-    nonce_of(nonce, r->number++);
+    paths__noise_nonce(&r->session, nonce);
     return evp.begin(r->cipher, NULL, NULL, nonce, r->seals, NULL) == 1;
 }
 
