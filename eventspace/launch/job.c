@@ -242,17 +242,26 @@ static int undisturbed_come(eventspace_job *job)
 
 int eventspace_job_open(eventspace_job **out, uint32_t wait_ms)
 {
+    const job_server *server = NULL;
+    int err = server_choose(&server);
+
+    *out = NULL;
+    return err ? err : eventspace__job_open_at(out, server, wait_ms);
+}
+
+int eventspace__job_open_at(eventspace_job **out, const job_server *server,
+                            uint32_t wait_ms)
+{
     eventspace_job *job = calloc(1, sizeof(*job));
     int err;
 
     *out = NULL;
     if (!job)
         return pastset_no_memory("for a job");
+    job->server = server;
     job->wait_ms = wait_ms ? wait_ms : EVENTSPACE_JOB_WAIT;
     job->parent = getppid();
-    err = server_choose(&job->server);
-    if (!err)
-        err = undisturbed_come(job);
+    err = undisturbed_come(job);
     job->open = !err;
     if (!err) {
         job->texts = calloc(job->size, sizeof(job->texts[0]));
@@ -279,6 +288,11 @@ uint32_t eventspace_job_size(const eventspace_job *job)
 uint32_t eventspace__job_wait_ms(const eventspace_job *job)
 {
     return job->wait_ms;
+}
+
+bool eventspace__job_is_apart(const eventspace_job *job)
+{
+    return job->server->apart;
 }
 
 pid_t eventspace__job_parent(const eventspace_job *job)

@@ -21,6 +21,7 @@ typedef struct job_server {
     /* What task `rank` has put. */
     int (*get)(uint32_t rank, const char *key, char text[EVENTSPACE_JOB_TEXT]);
     void (*close)(void);
+    bool apart; /* the tasks have no files in common */
 } job_server;
 
 extern const job_server eventspace__job_pmix, eventspace__job_pmi2;
@@ -39,6 +40,11 @@ int eventspace__job_library_load(const char *library, const char *package,
 
 /* --- job.c --- */
 
+/* A job at a server that is not looked for in the environment. */
+int eventspace__job_open_at(eventspace_job **out, const job_server *server,
+                            uint32_t wait_ms);
+/* Whether its tasks have no files in common. */
+bool eventspace__job_is_apart(const eventspace_job *job);
 /* A round. Longer texts are cut.
  * Errors, of which the job has failed: PASTSET_EAPP (a task cannot go on; the
  * text says which one and why), PASTSET_ETIMEDOUT, PASTSET_EHOST. */

@@ -5,7 +5,8 @@
  *     begin        machine, digest of the map,       all have one map, and know
  *                  public key, name of the host      whether loopback will do
  *     addresses    where the process listens         all fill in their maps
- *     directory    the first has made it             all look for it
+ *     directory    the first has made it, or each    all look for it
+ *                  its own if they share no files
  *     seen         it is there                       processes may start
  *
  * The run's key is the first task's. What is in the server may be read by
@@ -263,7 +264,7 @@ int eventspace__meet_directory(launch_meeting *m, const char *directory,
 {
     int err = eventspace__job_exchange(m->job, "made");
 
-    if (!err && m->rank != 0)
+    if (!err && m->rank != 0 && !eventspace__job_is_apart(m->job))
         err = directory_see(m, directory, map);
     if (!err)
         err = eventspace__job_exchange(m->job, "seen");

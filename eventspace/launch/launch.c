@@ -229,13 +229,23 @@ static int addresses_exchange(launch *l)
         &l->meeting, l->map, paths_attributes_get(mine, "address"), l->key);
 }
 
+/* Of a job the first task makes it, or, where they share no files, each its
+ * own. */
+static bool makes_directory(const launch *l)
+{
+    const eventspace_job *job = l->options->job;
+
+    return !job || eventspace_job_rank(job) == 0 ||
+           eventspace__job_is_apart(job);
+}
+
 static int directory_make(launch *l)
 {
     const eventspace_launch_options *options = l->options;
     int err;
 
-    if (options->job && eventspace_job_rank(options->job) != 0)
-        return 0; /* the first task makes it */
+    if (!makes_directory(l))
+        return 0;
     err = eventspace__directory_prepare(options->directory, l->map,
                                         options->process, options->replace,
                                         &l->directory_made);
@@ -248,9 +258,9 @@ static int directory_make(launch *l)
  * finds it free. With a single process, others may be using its map. */
 static void directory_undo(const launch *l)
 {
-    bool first = l->options->job && eventspace_job_rank(l->options->job) == 0;
+    bool made = l->options->job && makes_directory(l);
 
-    if (l->process && (!first || l->met))
+    if (l->process && (!made || l->met))
         return;
     eventspace_run_map_remove(l->options->directory);
     if (l->directory_made)

@@ -5,7 +5,13 @@
  * each. Leaves are asked again when their time has come, or at once when they
  * have more: then two reads are under way, so that the leaf makes a message
  * while the last one travels. What a gatherer below has written is observed,
- * and comes when it comes.
+ * and comes when it comes: of two that are under way the second may be quicker,
+ * if it finds a tuple there while the first is being woken for the one before.
+ * It is kept until that has come.
+ *
+ * Of a flight recorder, what is around something slow comes up as a record; the
+ * root asks its children for it, and they theirs, each by an element of its own,
+ * down to the leaves.
  *
  * A child that has died is left out from then on. That the tree's root or its
  * own process has ended ends a gatherer. */
@@ -17,7 +23,7 @@
 #include <string.h>
 #include <time.h>
 
-#define READS 2              /* under way to one child */
+#define READS 2              /* under way to one child, at most 2 */
 #define TURN_NS 100000000    /* between calls of the consumer's turn */
 #define OBSERVE_NS 100000000 /* looks at its stop, while nothing comes */
 
@@ -29,7 +35,7 @@ typedef struct gather_slot {
     struct gather_slot *next; /* of those that are done */
     paths_arguments arguments;
     unsigned char *buffer;
-    bool busy;
+    bool busy; /* under way, or kept */
     int status;
 } gather_slot;
 
@@ -38,8 +44,10 @@ struct gather_child {
     paths_path *path;
     bool leaf; /* read, at its pace; else observed */
     bool over;
-    uint32_t busy;   /* reads under way */
-    uint32_t wanted; /* that may be under way */
+    uint32_t busy;     /* reads under way */
+    gather_slot *kept; /* what came before its turn; NULL: nothing */
+    uint64_t next;     /* index of the tuple that is to be observed */
+    uint32_t wanted;   /* that may be under way */
     int64_t due_ns;
     size_t capacity;
     gather_slot slots[READS];
@@ -49,6 +57,11 @@ typedef struct gatherer {
     paths_thread *self;
     gather_child *children;
     size_t count;
+    paths_path **asks; /* by which children are asked for something; NULL: it
+                          is not there any more */
+    size_t ask_count;
+    paths_path *asked; /* by which this one is; NULL: by nobody */
+    scopes_surroundings latest; /* that the root has asked for */
     gather_slot *first, *last; /* done, in their order */
     paths_path *out;           /* NULL: the root */
     const scopes_consumer *consumer;
@@ -104,6 +117,11 @@ static bool is_stopped(const gatherer *g)
     return g->stop && atomic_load(g->stop);
 }
 
+static bool has_room(const gather_child *child)
+{
+    return child->busy + (child->kept != NULL) < child->wanted;
+}
+
 /* Starts what is due; gives when the next read is, 0 for none. */
 static int reads_start(gatherer *g, int64_t *next_ns)
 {
@@ -115,9 +133,9 @@ static int reads_start(gatherer *g, int64_t *next_ns)
         gather_child *child = &g->children[i];
         if (child->over || (child->leaf && is_stopped(g)))
             continue;
-        while (!err && child->busy < child->wanted && child->due_ns <= now)
+        while (!err && has_room(child) && child->due_ns <= now)
             err = read_start(child);
-        if (child->busy < child->wanted && child->due_ns > now &&
+        if (has_room(child) && child->due_ns > now &&
             (!*next_ns || child->due_ns < *next_ns))
             *next_ns = child->due_ns;
     }
@@ -141,6 +159,52 @@ static size_t problem_write(void *buffer, size_t capacity, const char *text,
     return scopes__gather_end(&w);
 }
 
+/* --- asking --- */
+
+/* One that cannot be asked has died, which its reads tell. */
+static void ask(gatherer *g, const scopes_surroundings *what)
+{
+    for (size_t i = 0; i < g->ask_count; i++)
+        if (g->asks[i] && paths_write(g->asks[i], what, sizeof(*what)) != 0)
+            g->asks[i] = NULL;
+}
+
+/* What came from above goes on. */
+static int asked_pass_on(gatherer *g)
+{
+    scopes_surroundings what;
+    paths_arguments arguments = {.verb = PASTSET_OBSERVE,
+                                 .tuple = &what,
+                                 .timeout_ms = PASTSET_NOWAIT};
+    int err = 0;
+
+    while (g->asked && !err) {
+        arguments.bytes = sizeof(what);
+        err = paths_call(g->asked, &arguments);
+        if (!err)
+            ask(g, &what);
+    }
+    return err == PASTSET_EAGAIN ? 0 : err;
+}
+
+/* Of the root: what many leaves tell at the same time is asked for once. */
+static int record_take(const scopes_record *record, void *context)
+{
+    gatherer *g = context;
+    scopes_surroundings what;
+
+    if (record->kind != SCOPES_RECORD_SURROUNDINGS)
+        return g->consumer->record(record, g->consumer->context);
+    memcpy(&what, record->body, sizeof(what));
+    if (what.begin_ns >= g->latest.begin_ns && what.end_ns <= g->latest.end_ns)
+        return 0;
+    g->latest = what;
+    ask(g, &what);
+    return 0;
+}
+
+/* --- passing on --- */
+
 /* To the next gatherer, or to the consumer. */
 static int pass_on(gatherer *g, void *message, size_t bytes, gather_head *head)
 {
@@ -148,8 +212,7 @@ static int pass_on(gatherer *g, void *message, size_t bytes, gather_head *head)
     int err;
 
     if (!g->out)
-        return scopes__gather_deliver(message, bytes, head, g->consumer->record,
-                                      g->consumer->context);
+        return scopes__gather_deliver(message, bytes, head, record_take, g);
     err = scopes__gather_check(message, bytes, head);
     if (err)
         return err;
@@ -193,6 +256,40 @@ static int slot_take(gatherer *g, gather_slot *slot)
     return 0;
 }
 
+/* Takes one that is done, if the child has not said that it was the last. */
+static int done_take(gatherer *g, gather_slot *slot)
+{
+    gather_child *child = slot->child;
+
+    slot->busy = false;
+    if (!slot->status)
+        child->next = slot->arguments.index + 1;
+    return child->over ? 0 : slot_take(g, slot);
+}
+
+/* In the order of their tuples; after an error there is none to wait for. */
+static int ordered_take(gatherer *g, gather_slot *slot)
+{
+    gather_child *child = slot->child;
+    gather_slot *kept = child->kept;
+    bool early =
+        !child->leaf && !slot->status && slot->arguments.index > child->next;
+    int err = 0;
+
+    if (early && !kept && child->busy) {
+        child->kept = slot;
+        return 0;
+    }
+    child->kept = NULL;
+    if (kept && (slot->status || slot->arguments.index > kept->arguments.index))
+        err = done_take(g, kept);
+    if (!err)
+        err = done_take(g, slot);
+    if (kept && kept->busy && !err)
+        err = done_take(g, kept);
+    return err;
+}
+
 static int slots_take(gatherer *g)
 {
     int err = 0;
@@ -202,10 +299,8 @@ static int slots_take(gatherer *g)
         g->first = slot->next;
         if (!g->first)
             g->last = NULL;
-        slot->busy = false;
         slot->child->busy--;
-        if (!slot->child->over)
-            err = slot_take(g, slot);
+        err = ordered_take(g, slot);
     }
     return err;
 }
@@ -270,6 +365,8 @@ static int gather(gatherer *g)
         wait_some(g, next_ns);
         err = slots_take(g);
         if (!err)
+            err = asked_pass_on(g);
+        if (!err)
             err = turn(g);
     }
     return err;
@@ -297,7 +394,7 @@ static int child_open(gatherer *g, const char *name)
     return 0;
 }
 
-/* The names of the paths of this thread: all but "out" lead to children. */
+/* The names of the paths of this thread say where they lead. */
 static int children_open(gatherer *g, const paths_map *map)
 {
     uint32_t index = paths_map_find_node(map, paths_thread_name(g->self));
@@ -305,13 +402,18 @@ static int children_open(gatherer *g, const paths_map *map)
     int err = 0;
 
     g->children = calloc(node->out_count + 1, sizeof(*g->children));
-    if (!g->children)
+    g->asks = calloc(node->out_count + 1, sizeof(*g->asks));
+    if (!g->children || !g->asks)
         return no_memory();
     for (uint32_t i = 0; i < node->out_count && !err; i++) {
         const char *as =
             paths_attributes_get(&map->edges[node->out[i]].attributes, "as");
         if (as && strcmp(as, "out") == 0)
             err = paths_open(&g->out, g->self, as);
+        else if (as && strcmp(as, "asked") == 0)
+            err = paths_open(&g->asked, g->self, as);
+        else if (as && strncmp(as, "ask.", 4) == 0)
+            err = paths_open(&g->asks[g->ask_count++], g->self, as);
         else if (as)
             err = child_open(g, as);
     }
@@ -324,6 +426,7 @@ static void gatherer_fini(gatherer *g)
         for (size_t k = 0; k < READS; k++)
             free(g->children[i].slots[k].buffer);
     free(g->children);
+    free(g->asks);
 }
 
 /* Their buffers are in use until they are done. */

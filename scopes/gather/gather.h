@@ -44,11 +44,25 @@ typedef struct scopes_gather_options {
     uint64_t min_ns;        /* shorter operations are left out */
     /* Each leaf sends sums over windows of this length, not tuples; 0: no */
     uint64_t window_ns;
+    /* Of each of the application's processes, on which of `machine_count` it
+     * runs. Those of a machine are read by one process of the tree, and
+     * gathered there first. NULL: each is read by a process of its own */
+    const uint32_t *machines;
+    uint32_t machine_count;
+    /* A flight recorder: only what was around operations that took more than so
+     * many times the median of their collector; 0: all. */
+    double slower;
+    const char *slow_collectors; /* as `collectors`; NULL: those of exchanges */
+    uint64_t around_ns;          /* before and after one; 0: 20 ms */
+    uint64_t hold_ns; /* how long leaves keep what may be asked for; 0: 5 s */
+    const char *root_address; /* where the root listens; NULL: as the launcher
+                                 finds */
 } scopes_gather_options;
 
-/* Makes the tree's map; process "scope" is its first.
- * Errors: PASTSET_EMAP (process names that are too long), PASTSET_EINVAL,
- * PASTSET_ENOMEM. */
+/* Makes the tree's map; process "scope" is its first, then, if there are
+ * `machines`, those that read from them, in their order.
+ * Errors: PASTSET_EMAP (process names that are too long), PASTSET_EINVAL (also:
+ * a machine without a process), PASTSET_ENOMEM. */
 int scopes_gather_map(paths_map **out, const paths_map *app,
                       const scopes_gather_options *options);
 
@@ -77,6 +91,7 @@ typedef enum scopes_record_kind {
                                  most `span` */
     SCOPES_RECORD_MESSAGES,   /* `count` eventspace_message of the element
                                  `stream`, from `index`, of at most `span` */
+    SCOPES_RECORD_SURROUNDINGS, /* scopes_surroundings of a slow operation */
     SCOPES_RECORD_KINDS,
 } scopes_record_kind;
 
@@ -93,6 +108,11 @@ typedef struct scopes_statistic {
     uint64_t min_ns;
     uint64_t max_ns;
 } scopes_statistic;
+
+/* A time, by the wall clocks of processes, of which all tuples are kept. */
+typedef struct scopes_surroundings {
+    uint64_t begin_ns, end_ns; /* since 1970 */
+} scopes_surroundings;
 
 typedef struct scopes_record {
     scopes_record_kind kind;

@@ -65,7 +65,7 @@ int scopes_gather_serve(const scopes_gather_options *options,
 {
     scopes_leaf leaf = {.run = options->run};
     const paths_wrapper_context contexts[] = {
-        {"traces", &leaf}, {"filter", &leaf}, {NULL, NULL}};
+        {"traces", &leaf}, {"filter", &leaf}, {"recorder", &leaf}, {NULL, NULL}};
 
     return process_run(options, &(end){.address = address,
                                        .name = "server",

@@ -1,9 +1,9 @@
 /* gather_map.c - from the map of an application to that of a gather tree.
  *
  * Leaves first, one for each process of the application, on processes of their
- * own with the same address; then levels of gatherers, each on the process of
- * its first child, as long as there are more children than the root may
- * have. */
+ * own with the same address, or those of a machine on one; then levels of
+ * gatherers, each on the process of its first child, as long as there are more
+ * children than the root may have. */
 #include "scopes/gather/gather_internal.h"
 
 #include <stdio.h>
@@ -15,6 +15,8 @@ typedef struct gather_source {
     const char *name; /* of the application's process that it stands beside */
     uint32_t process; /* of the tree */
     uint32_t node;    /* where ways to it lead in */
+    uint32_t asked;   /* its element, in which what all leaves are asked for
+                         comes down; PATHS_NONE: nothing is */
     unsigned level;   /* 0: a leaf */
 } gather_source;
 
@@ -111,14 +113,20 @@ static uint32_t message_bytes(const gather_build *b)
 
 /* --- leaves --- */
 
-/* The address without its port: the tree's processes have ports of their
- * own. */
+static bool is_loopback(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
+           strncmp(address, "[::1]", 5) == 0;
+}
+
+/* The address without its port: the tree's processes have ports of their own.
+ * Loopback leads to no other machine. */
 static void address_copy(gather_build *b, uint32_t process, const char *address)
 {
     const char *end;
     int length;
 
-    if (!address || b->err)
+    if (!address || b->err || (b->options->machines && is_loopback(address)))
         return;
     end = strrchr(address, ':');
     if (*address == '[') { /* "[::1]:7000" */
@@ -152,7 +160,9 @@ static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
     if (b->options->run)
         set(b, attributes, "run", "%s", b->options->run);
     set(b, attributes, "interval", "%ums",
-        throttle->interval_ms ? throttle->interval_ms : 100);
+        throttle->interval_ms     ? throttle->interval_ms
+        : b->options->slower > 0 ? 1000
+                                 : 100);
     if (throttle->batch)
         set(b, attributes, "batch", "%u", throttle->batch);
     if (throttle->share > 0 && throttle->share < 1)
@@ -193,6 +203,38 @@ static void filter_add(gather_build *b, uint32_t process, const char *name,
         set(b, attributes, "least", "%lluns", (unsigned long long)o->min_ns);
 }
 
+/* Where what is asked for comes down to a leaf or a gatherer. */
+static uint32_t asked_add(gather_build *b, uint32_t process, const char *name,
+                          unsigned level)
+{
+    uint32_t node;
+
+    if (b->options->slower <= 0)
+        return PATHS_NONE;
+    node = node_add(b, process, "element", "asked", name, level);
+    set(b, of_node(b, node), "type", "u64[2]");
+    set(b, of_node(b, node), "policy", "discard");
+    set(b, of_node(b, node), "capacity", "1024");
+    return node;
+}
+
+static void recorder_add(gather_build *b, uint32_t process, const char *name,
+                         uint32_t *top)
+{
+    const scopes_gather_options *o = b->options;
+    paths_attributes *attributes = above(b, process, "recorder", name, top);
+
+    set(b, attributes, "slower", "%g", o->slower);
+    set(b, attributes, "asked", "asked.%s", name);
+    if (o->slow_collectors)
+        set(b, attributes, "of", "%s", o->slow_collectors);
+    if (o->around_ns)
+        set(b, attributes, "around", "%lluns",
+            (unsigned long long)o->around_ns);
+    if (o->hold_ns)
+        set(b, attributes, "hold", "%lluns", (unsigned long long)o->hold_ns);
+}
+
 /* The source and the wrappers above it. Gives the source, and in `*top` where
  * ways lead in. */
 static uint32_t leaf_stages(gather_build *b, uint32_t process, const char *name,
@@ -202,6 +244,8 @@ static uint32_t leaf_stages(gather_build *b, uint32_t process, const char *name,
 
     *top = traces;
     filter_add(b, process, name, top);
+    if (b->options->slower > 0)
+        recorder_add(b, process, name, top);
     if (b->options->window_ns)
         set(b, above(b, process, "statistics", name, top), "window", "%lluns",
             (unsigned long long)b->options->window_ns);
@@ -216,27 +260,55 @@ static uint32_t process_add(gather_build *b, const char *name)
     return process;
 }
 
-static void leaf_add(gather_build *b, uint32_t index)
+/* The process of the tree that stands where this one of the application is. */
+static uint32_t reader_add(gather_build *b, const paths_map_process *app)
 {
-    const paths_map_process *app = &b->app->processes[index];
+    char name[256];
+    uint32_t process;
+
+    snprintf(name, sizeof(name), "scope.%s", app->name);
+    process = process_add(b, name);
+    address_copy(b, process, paths_attributes_get(&app->attributes, "address"));
+    if (!b->err)
+        encrypt_copy(b, &b->map->processes[process].attributes,
+                     &app->attributes);
+    return process;
+}
+
+static void leaf_add(gather_build *b, uint32_t index, uint32_t process)
+{
+    const char *name = b->app->processes[index].name;
     gather_source *source = &b->sources[b->count++];
     uint32_t traces;
-    char name[256];
 
-    source->name = app->name;
+    source->name = name;
     source->level = 0;
-    snprintf(name, sizeof(name), "scope.%s", app->name);
-    source->process = process_add(b, name);
-    address_copy(b, source->process,
-                 paths_attributes_get(&app->attributes, "address"));
-    if (!b->err)
-        encrypt_copy(b, &b->map->processes[source->process].attributes,
-                     &app->attributes);
-    traces = leaf_stages(b, source->process, app->name, &source->node);
-    set(b, of_node(b, traces), "process", "%s", app->name);
+    source->process = process;
+    source->asked = asked_add(b, process, name, 0);
+    traces = leaf_stages(b, process, name, &source->node);
+    set(b, of_node(b, traces), "process", "%s", name);
 }
 
 /* --- gatherers --- */
+
+/* The way down by which a child is asked. */
+static void ask_add(gather_build *b, uint32_t thread, uint32_t process,
+                    const gather_source *child)
+{
+    uint32_t to = child->asked;
+    char as[300];
+
+    if (b->err || to == PATHS_NONE)
+        return;
+    if (child->process != process) {
+        uint32_t proxy =
+            node_add(b, process, "proxy", "ask", child->name, child->level + 1);
+        edge_add(b, proxy, to, NULL, NULL);
+        to = proxy;
+    }
+    snprintf(as, sizeof(as), "ask.%s", child->name);
+    edge_add(b, thread, to, as, "write");
+}
 
 /* The way of a gatherer to one of those below. */
 static void child_add(gather_build *b, uint32_t thread, uint32_t process,
@@ -256,40 +328,93 @@ static void child_add(gather_build *b, uint32_t thread, uint32_t process,
     snprintf(as, sizeof(as), "%s.%s", child->level ? "gathered" : "traces",
              child->name);
     edge_add(b, thread, to, as, "read");
+    ask_add(b, thread, process, child);
+}
+
+/* One above the highest of its children. */
+static unsigned level_of(const gather_source *of, uint32_t count)
+{
+    unsigned level = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        if (of[i].level > level)
+            level = of[i].level;
+    return level + 1;
 }
 
 static gather_source gatherer_add(gather_build *b, const gather_source *of,
-                                  uint32_t count, unsigned level)
+                                  uint32_t count)
 {
-    gather_source made = {of->name, of->process, 0, level};
+    gather_source made = {.name = of->name,
+                          .process = of->process,
+                          .level = level_of(of, count)};
     uint32_t messages = b->options->messages;
     uint32_t thread =
-        node_add(b, of->process, "thread", "gather", of->name, level);
+        node_add(b, of->process, "thread", "gather", of->name, made.level);
 
     made.node =
-        node_add(b, of->process, "element", "gathered", of->name, level);
+        node_add(b, of->process, "element", "gathered", of->name, made.level);
     set(b, of_node(b, made.node), "type", "bytes[%u]", message_bytes(b));
     set(b, of_node(b, made.node), "policy", "block");
     set(b, of_node(b, made.node), "capacity", "%u", messages ? messages : 16);
     edge_add(b, thread, made.node, "out", "write");
+    made.asked = asked_add(b, of->process, of->name, made.level);
+    if (made.asked != PATHS_NONE)
+        edge_add(b, thread, made.asked, "asked", "read");
     for (uint32_t i = 0; i < count; i++)
         child_add(b, thread, of->process, &of[i]);
     return made;
 }
 
-static void level_add(gather_build *b, unsigned level)
+/* Of the sources from `from` on, one for each `fanout` of them. */
+static void level_add(gather_build *b, uint32_t from)
 {
     uint32_t fanout = b->options->fanout;
-    uint32_t made = 0;
+    uint32_t made = from;
 
-    for (uint32_t i = 0; i < b->count && !b->err; i += fanout) {
+    for (uint32_t i = from; i < b->count && !b->err; i += fanout) {
         uint32_t count = b->count - i < fanout ? b->count - i : fanout;
-        b->sources[made] = count == 1
-                               ? b->sources[i]
-                               : gatherer_add(b, &b->sources[i], count, level);
-        made++;
+        b->sources[made++] = count == 1
+                                 ? b->sources[i]
+                                 : gatherer_add(b, &b->sources[i], count);
     }
     b->count = made;
+}
+
+/* Until there are no more than `most` of them. */
+static void levels_add(gather_build *b, uint32_t from, uint32_t most)
+{
+    while (!b->err && b->options->fanout && b->count - from > most)
+        level_add(b, from);
+}
+
+/* All leaves of a machine, on one process, and what gathers from them. */
+static void machine_add(gather_build *b, uint32_t machine)
+{
+    uint32_t process = PATHS_NONE, from = b->count;
+
+    for (uint32_t i = 0; i < b->app->process_count && !b->err; i++) {
+        if (b->options->machines[i] != machine)
+            continue;
+        if (process == PATHS_NONE)
+            process = reader_add(b, &b->app->processes[i]);
+        leaf_add(b, i, process);
+    }
+    if (!b->err && process == PATHS_NONE)
+        b->err = pastset_fail(PASTSET_EINVAL,
+                              "machine %u has no process of the run", machine);
+    levels_add(b, from, 1);
+}
+
+static void sources_add(gather_build *b)
+{
+    if (b->options->machines) {
+        for (uint32_t i = 0; i < b->options->machine_count && !b->err; i++)
+            machine_add(b, i);
+        return;
+    }
+    for (uint32_t i = 0; i < b->app->process_count && !b->err; i++)
+        leaf_add(b, i, reader_add(b, &b->app->processes[i]));
 }
 
 static int build(gather_build *b)
@@ -303,12 +428,11 @@ static int build(gather_build *b)
     if (thread == PATHS_NONE)
         out_of_memory(b);
     set(b, of_node(b, thread), "number", "%u", b->threads++);
-    for (uint32_t i = 0; i < b->app->process_count; i++)
-        leaf_add(b, i);
-    for (unsigned level = 1;
-         !b->err && b->options->fanout && b->count > b->options->fanout;
-         level++)
-        level_add(b, level);
+    if (b->options->root_address && !b->err)
+        set(b, &b->map->processes[root].attributes, "address", "%s",
+            b->options->root_address);
+    sources_add(b);
+    levels_add(b, 0, b->options->fanout);
     for (uint32_t i = 0; i < b->count; i++)
         child_add(b, thread, root, &b->sources[i]);
     return b->err;
@@ -327,6 +451,11 @@ static int options_check(const scopes_gather_options *o)
         return pastset_fail(
             PASTSET_EINVAL, "messages of %u bytes: give %u to %u",
             o->message_bytes, GATHER_MESSAGE_MIN, GATHER_MESSAGE_MAX);
+    if (o->slower < 0 || (o->slower > 0 && o->slower <= 1))
+        return pastset_fail(PASTSET_EINVAL,
+                            "%g times the median is not slow: give a number "
+                            "above 1",
+                            o->slower);
     return 0;
 }
 
@@ -388,6 +517,7 @@ int scopes__gather_map_pair(paths_map **out,
     set(&b, of_node(&b, thread), "number", "%u", b.threads++);
     if (!b.err)
         set(&b, &b.map->processes[server].attributes, "address", "%s", address);
+    source.asked = asked_add(&b, server, source.name, 0);
     traces = leaf_stages(&b, server, source.name, &source.node);
     set(&b, of_node(&b, traces), "map", "true");
     child_add(&b, thread, client, &source);

@@ -17,7 +17,6 @@
 
 #include "eventspace/collect/ticks.h"
 #include "eventspace/options/node_list.h"
-#include "eventspace/run/run_map.h"
 #include "paths/map/number_list.h"
 
 typedef struct filter {
@@ -76,21 +75,13 @@ int scopes_gather_check(const scopes_gather_options *o, const paths_map *app)
 
     paths_number_list_fini(&f.collectors);
     paths_number_list_fini(&f.threads);
+    if (!err && o->slow_collectors) {
+        f.collectors = (paths_number_list){0};
+        err = eventspace_node_list_read(&f.collectors, o->slow_collectors,
+                                        &eventspace_kind_collectors, app, NULL);
+        paths_number_list_fini(&f.collectors);
+    }
     return err;
-}
-
-/* The map of the run, for names. NULL: it cannot be read, which
- * the leaf itself will tell. */
-static paths_map *app_map(paths_stage *stage)
-{
-    const char *run = scopes__leaf_run(stage);
-    paths_map *app = NULL;
-    char problem[EVENTSPACE_RUN_PROBLEM];
-    uint32_t nodes;
-
-    if (run)
-        eventspace_run_map_read(&app, run, problem, sizeof(problem), &nodes);
-    return app;
 }
 
 static void filter_fini(paths_stage *stage)
@@ -118,7 +109,7 @@ static int filter_init(paths_stage *stage)
     f->meta.tick_hz = eventspace_ticks_hz();
     if (err)
         goto failed;
-    app = app_map(stage);
+    app = scopes__leaf_map(stage);
     err = lists_read(f, collectors, threads, verbs, app);
     if (app)
         paths_map_destroy(app);
@@ -229,7 +220,7 @@ static const char *const filter_attributes[] = {"collectors", "threads",
 const paths_wrapper_type scopes__filter_type = {
     .name = "filter",
     .state_bytes = sizeof(filter),
-    .process_bytes = sizeof(scopes_leaf),
+    .process_bytes = sizeof(leaf_home),
     .process_init = scopes__leaf_process_init,
     .attributes = filter_attributes,
     .check = filter_check,

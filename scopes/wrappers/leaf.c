@@ -4,12 +4,16 @@
 
 #include <string.h>
 
+#include "eventspace/run/run_map.h"
+
 int scopes__leaf_process_init(void *state, paths_process *process,
                               void *context)
 {
-    (void)process;
+    leaf_home *home = state;
+
+    home->process = process;
     if (context)
-        memcpy(state, context, sizeof(scopes_leaf));
+        memcpy(&home->leaf, context, sizeof(home->leaf));
     return 0;
 }
 
@@ -42,8 +46,20 @@ int scopes__leaf_largest(paths_stage *stage, size_t *out)
 
 const char *scopes__leaf_run(paths_stage *stage)
 {
-    const scopes_leaf *leaf = paths_stage_process_state(stage);
+    const leaf_home *home = paths_stage_process_state(stage);
     const char *run = paths_node_get(source_of(stage), "run");
 
-    return run ? run : leaf->run;
+    return run ? run : home->leaf.run;
+}
+
+paths_map *scopes__leaf_map(paths_stage *stage)
+{
+    const char *run = scopes__leaf_run(stage);
+    paths_map *app = NULL;
+    char problem[EVENTSPACE_RUN_PROBLEM];
+    uint32_t nodes;
+
+    if (run)
+        eventspace_run_map_read(&app, run, problem, sizeof(problem), &nodes);
+    return app;
 }

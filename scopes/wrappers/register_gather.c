@@ -7,7 +7,8 @@
 int scopes_register(void)
 {
     static const paths_wrapper_type *const types[] = {
-        &scopes__traces_type, &scopes__filter_type, &scopes__statistics_type};
+        &scopes__traces_type, &scopes__filter_type, &scopes__statistics_type,
+        &scopes__recorder_type};
     int err = eventspace_register();
 
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]) && !err; i++)

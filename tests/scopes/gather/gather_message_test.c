@@ -433,6 +433,63 @@ Test(gather_map, has_no_gatherer_with_more_children_than_its_fanout)
     }
 }
 
+/* How many proxies of other processes lead to one. */
+static unsigned ways_to(const paths_map *map, uint32_t process)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < map->edge_count; i++) {
+        const paths_map_node *from = &map->nodes[map->edges[i].from];
+        count += from->process != process &&
+                 map->nodes[map->edges[i].to].process == process;
+    }
+    return count;
+}
+
+Test(gather_map, gathers_within_a_machine_first)
+{
+    static const uint32_t machines[] = {1, 0, 1, 2, 1, 0, 1};
+    static const char *const names[] = {"scope", "scope.h1", "scope.h0",
+                                        "scope.h3"};
+    scopes_gather_options options = {.fanout = 2,
+                                     .machines = machines,
+                                     .machine_count = 3,
+                                     .root_address = "10.0.0.9"};
+    paths_map *map = tree_of(7, &options);
+
+    cr_assert_eq(map->process_count, 4);
+    cr_expect_eq(leaves_below(map, "scope"), 7);
+    for (uint32_t i = 0; i < 4; i++) {
+        cr_expect_str_eq(map->processes[i].name, names[i]);
+        cr_expect_eq(ways_to(map, i), i > 0, "to %s", names[i]);
+    }
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        cr_expect_leq(children_of(map, &map->nodes[i]), 2);
+        cr_expect_null(paths_node_get(&map->nodes[i], "run"));
+    }
+    cr_expect_str_eq(
+        paths_attributes_get(&map->processes[0].attributes, "address"),
+        "10.0.0.9");
+    /* Loopback leads to no other machine. */
+    cr_expect_null(
+        paths_attributes_get(&map->processes[1].attributes, "address"));
+    paths_map_destroy(map);
+}
+
+Test(gather_map, without_a_fanout_reads_each_process_of_a_machine)
+{
+    static const uint32_t machines[] = {0, 0, 1};
+    scopes_gather_options options = {.machines = machines, .machine_count = 2};
+    paths_map *map = tree_of(3, &options);
+
+    cr_expect_eq(map->process_count, 3);
+    cr_expect_eq(children_of(map, &map->nodes[paths_map_find_node(map,
+                                                                  "scope")]),
+                 3);
+    cr_expect_eq(ways_to(map, 1), 2);
+    paths_map_destroy(map);
+}
+
 Test(gather_map, says_what_was_asked_for_as_attributes)
 {
     scopes_gather_options options = {
@@ -484,9 +541,13 @@ Test(gather_map, refuses_what_would_be_no_tree)
 {
     scopes_gather_options one = {.run = "/r", .fanout = 1};
     scopes_gather_options small = {.run = "/r", .message_bytes = 100};
+    static const uint32_t machines[] = {0, 2};
+    scopes_gather_options idle = {.machines = machines, .machine_count = 3};
     paths_map *app = app_of(2), *map;
 
     check_status(scopes_gather_map(&map, app, &one), PASTSET_EINVAL);
     check_status(scopes_gather_map(&map, app, &small), PASTSET_EINVAL);
+    check_status(scopes_gather_map(&map, app, &idle), PASTSET_EINVAL);
+    check_error("machine 1 has no process");
     paths_map_destroy(app);
 }

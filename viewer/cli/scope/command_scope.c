@@ -1,6 +1,6 @@
 /* command_scope.c - eventspace scope: gathers the events of a run over its
  * processes. Here are its arguments. */
-#include "viewer/cli/command_scope.h"
+#include "viewer/cli/scope/command_scope.h"
 
 #include <stdlib.h>
 
@@ -15,13 +15,19 @@ enum {
     SCOPE_THREAD,
     SCOPE_VERB,
     SCOPE_MIN,
+    SCOPE_SLOWER,
+    SCOPE_SLOW_COLLECTOR,
+    SCOPE_AROUND,
+    SCOPE_HOLD,
     SCOPE_STATISTICS,
     SCOPE_PRINT_MAP,
     SCOPE_SERVE,
     SCOPE_LISTEN,
     SCOPE_CLIENTS,
     SCOPE_CONNECT,
+    SCOPE_REMOTE,
     SCOPE_AS_PROCESS,
+    SCOPE_AGENT,
     SCOPE_PRINT,
 };
 
@@ -61,6 +67,19 @@ static const struct argp_option options[] = {
     {"min-duration", SCOPE_MIN, "TIME", 0,
      "Gather only operations that took at least TIME", 1},
     {"least", EVENTSPACE_RENAMED, "TIME", OPTION_HIDDEN, "min-duration", 1},
+    {"slower", SCOPE_SLOWER, "N", 0,
+     "Gather only what was around operations that took more than N times the "
+     "median of their collector",
+     2},
+    {"slow-collector", SCOPE_SLOW_COLLECTOR, "LIST", 0,
+     "With --slower: look at these collectors (default: those of collectives)",
+     2},
+    {"around", SCOPE_AROUND, "TIME", 0,
+     "With --slower: gather so much before and after (default 20ms)", 2},
+    {"hold", SCOPE_HOLD, "TIME", 0,
+     "With --slower: keep events at the leaves for TIME, to be asked for "
+     "(default 5s)",
+     2},
     {"statistics", SCOPE_STATISTICS, "TIME", 0,
      "Print a table of sums for each TIME of the run instead of writing a "
      "mirror",
@@ -72,8 +91,16 @@ static const struct argp_option options[] = {
     {"map", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "print-map", 2},
     {"serve", SCOPE_SERVE, NULL, 0,
      "Give the events of RUN to those that connect", 3},
-    {"listen", SCOPE_LISTEN, "ADDRESS:PORT", 0,
-     "With --serve: listen at this address", 3},
+    {"cluster", 'c', "FILE", 0,
+     "Gather from the processes of the run on the machines of this cluster "
+     "file; RUN is its directory there",
+     3},
+    {"remote", SCOPE_REMOTE, "COMMAND", 0,
+     "With --cluster: start this program on a machine by this command, with "
+     "{machine} replaced by its name (default 'ssh {machine}')",
+     3},
+    {"listen", SCOPE_LISTEN, "ADDRESS[:PORT]", 0,
+     "With --serve or --cluster: listen at this address", 3},
     {"clients", SCOPE_CLIENTS, "N", 0,
      "With --serve: end after N clients (default: continue)", 3},
     {"once", EVENTSPACE_RENAMED, NULL, OPTION_HIDDEN, "clients=1", 3},
@@ -84,11 +111,22 @@ static const struct argp_option options[] = {
      "key`",
      3},
     {"as-process", SCOPE_AS_PROCESS, NULL, OPTION_HIDDEN, NULL, 4},
+    {"agent", SCOPE_AGENT, NULL, OPTION_HIDDEN, NULL, 4},
     {"print", SCOPE_PRINT, "FD", OPTION_HIDDEN, NULL, 4},
     {0},
 };
 
 /* --- arguments --- */
+
+static double slower(const char *text, struct argp_state *state)
+{
+    char *end;
+    double times = strtod(text, &end);
+
+    if (!(times > 1 && times < 1e9) || *end)
+        argp_error(state, "--slower %s: give a number above 1", text);
+    return times;
+}
 
 static error_t parse_gather(int key, char *text, struct argp_state *state)
 {
@@ -122,6 +160,19 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
     case SCOPE_MIN:
         o->min_ns = cli_time(text, 0, INT64_MAX / 4, state);
         return 0;
+    case SCOPE_SLOWER:
+        o->slower = slower(text, state);
+        return 0;
+    case SCOPE_SLOW_COLLECTOR:
+        o->slow_collectors =
+            cli_nodes(text, &eventspace_kind_collectors, state);
+        return 0;
+    case SCOPE_AROUND:
+        o->around_ns = cli_time(text, 1, INT64_MAX / 4, state);
+        return 0;
+    case SCOPE_HOLD:
+        o->hold_ns = cli_time(text, 1000000, INT64_MAX / 4, state);
+        return 0;
     case SCOPE_STATISTICS:
         o->window_ns = cli_time(text, 1, INT64_MAX / 4, state);
         s->statistics = true;
@@ -133,7 +184,7 @@ static error_t parse_gather(int key, char *text, struct argp_state *state)
 
 static void check_scope(const scope *s, struct argp_state *state)
 {
-    if (s->as_process)
+    if (s->as_process || s->as_agent)
         return;
     if (!s->run && !s->connect)
         argp_error(state, "the run is missing");
@@ -143,6 +194,10 @@ static void check_scope(const scope *s, struct argp_state *state)
         argp_error(state, "--key is missing; `eventspace key` makes one");
     if (s->serve && !s->listen)
         argp_error(state, "--listen is missing: listen at which address?");
+    if (s->cluster && (s->serve || s->connect))
+        argp_error(state, "--cluster excludes --serve and --connect");
+    if (s->remote && !s->cluster)
+        argp_error(state, "--cluster is missing: which machines?");
     if (s->serve && (s->out || s->print_map))
         argp_error(state, "--serve excludes --output and --print-map");
     if (!s->serve && !s->print_map && !s->statistics && !s->out)
@@ -151,18 +206,25 @@ static void check_scope(const scope *s, struct argp_state *state)
     if (s->statistics && s->out)
         argp_error(state,
                    "--statistics excludes --output: it writes no mirror");
-    if (s->listen && !s->serve)
-        argp_error(state, "--listen is for --serve");
+    if (s->listen && !s->serve && !s->cluster)
+        argp_error(state, "--listen is for --serve and --cluster");
     if (s->clients && !s->serve)
         argp_error(state, "--clients is for --serve");
     if (s->key_file && !s->serve && !s->connect)
         argp_error(state, "--key is for --serve and --connect");
+    if (s->statistics && s->gather.slower > 0)
+        argp_error(state, "--statistics excludes --slower");
+    if (!(s->gather.slower > 0) &&
+        (s->gather.slow_collectors || s->gather.around_ns || s->gather.hold_ns))
+        argp_error(state, "--slow-collector, --around and --hold are for "
+                          "--slower");
     if (s->format != VIEWER_TABLE && !s->statistics)
         argp_error(state, "--format is for --statistics");
     if (s->connect && s->print_map)
-        argp_error(state, "--print-map is for trees on the run's own machine");
+        argp_error(state, "--connect excludes --print-map");
     if ((s->serve || s->connect) && s->gather.fanout)
-        argp_error(state, "--fanout is for trees on the run's own machine");
+        argp_error(state, "--serve and --connect exclude --fanout: for a tree "
+                          "over several machines use --cluster");
 }
 
 static error_t parse_scope(int key, char *text, struct argp_state *state)
@@ -189,16 +251,24 @@ static error_t parse_scope(int key, char *text, struct argp_state *state)
         return 0;
     case SCOPE_CONNECT:
         if (s->connect)
-            argp_error(state, "--connect is given twice: gather from each "
-                              "machine with a scope of its own, and merge "
-                              "them with `eventspace merge`");
+            argp_error(state, "--connect is given twice: gather from several "
+                              "machines with --cluster");
         s->connect = text;
         return 0;
     case 'k':
         s->key_file = text;
         return 0;
+    case 'c':
+        s->cluster = text;
+        return 0;
+    case SCOPE_REMOTE:
+        s->remote = text;
+        return 0;
     case SCOPE_AS_PROCESS:
         s->as_process = true;
+        return 0;
+    case SCOPE_AGENT:
+        s->as_agent = true;
         return 0;
     case SCOPE_PRINT:
         s->print_fd = atoi(text);
@@ -221,7 +291,7 @@ int cli_scope(int argc, char **argv)
         parse_scope,
         "RUN --output DIR\nRUN --statistics TIME\nRUN --serve "
         "--listen ADDRESS:PORT --key FILE\n--connect ADDRESS:PORT --key FILE "
-        "--output DIR",
+        "--output DIR\nRUN --cluster FILE --output DIR",
         "Gathers the events of a run by a tree of processes of its own, until "
         "all processes of the run have ended.\vThe mirror that it writes is a "
         "run directory, for `eventspace view`, `info` and other commands.",
@@ -234,6 +304,10 @@ int cli_scope(int argc, char **argv)
         return COMMAND_USAGE;
     if (s.as_process)
         return cli_scope_process(&s);
+    if (s.as_agent)
+        return cli_scope_agent(&s);
+    if (s.cluster)
+        return cli_scope_machines(&s);
     if (s.run && !(s.run = cli_run_directory(s.run)))
         return COMMAND_FAILED;
     if (s.serve)

@@ -1,6 +1,6 @@
 /* command_scope_root.c - the root of a gather tree: writes a mirror, or prints
  * the sums of each window. */
-#include "viewer/cli/command_scope.h"
+#include "viewer/cli/scope/command_scope.h"
 
 #include <errno.h>
 #include <string.h>
