@@ -211,7 +211,7 @@ static uint32_t asked_add(gather_build *b, uint32_t process, const char *name,
 
     if (b->options->slower <= 0)
         return PATHS_NONE;
-    node = node_add(b, process, "element", "asked", name, level);
+    node = node_add(b, process, "element", "asked", name, level + 1);
     set(b, of_node(b, node), "type", "u64[2]");
     set(b, of_node(b, node), "policy", "discard");
     set(b, of_node(b, node), "capacity", "1024");

@@ -399,12 +399,26 @@ static int messages_give(const recorder *r, recorder_process *p,
     return err;
 }
 
-/* One that waits for its time needs no other message to be told. */
-static void pause_limit(const recorder_process *p, gather_writer *w)
+/* Whose message has waited longest; NULL: none waits. */
+static recorder_process *process_longest(const recorder *r)
 {
+    recorder_process *longest = NULL;
+
+    for (size_t i = 0; i < r->process_count; i++) {
+        recorder_process *p = &r->processes[i];
+        if (p->first && (!longest || p->first->due_ns < longest->first->due_ns))
+            longest = p;
+    }
+    return longest;
+}
+
+/* One that waits for its time needs no other message to be told. */
+static void pause_limit(const recorder *r, gather_writer *w)
+{
+    const recorder_process *p = process_longest(r);
     int64_t left_us;
 
-    if (!p->first || w->head.flags & GATHER_MORE)
+    if (!p || w->head.flags & GATHER_MORE)
         return;
     left_us = (p->first->due_ns - pastset_now_ns()) / 1000;
     if (left_us < 1000)
@@ -422,18 +436,19 @@ static int message_record(recorder *r, paths_operation *op)
 
     if (err)
         return err;
-    if (head.process == PATHS_NONE && r->process_count) {
+    if (head.process == PATHS_NONE) {
         /* The leaf rests, or all is over for it: here it may not be. */
-        p = r->processes;
+        p = process_longest(r);
+        if (!p)
+            return 0;
         head.process = p->process;
         head.recorded = head.read = head.lost = head.filtered = 0;
-    } else if (head.process == PATHS_NONE) {
-        return 0;
+        head.flags = 0;
     } else {
         p = process_of(r, head.process);
+        if (!p)
+            return no_memory();
     }
-    if (!p)
-        return no_memory();
     scopes__gather_begin(&w, r->scratch, r->largest, head.process);
     head.records = 0;
     w.head = head;
@@ -442,7 +457,7 @@ static int message_record(recorder *r, paths_operation *op)
         err = messages_give(r, p, &w);
     if (err)
         return err;
-    pause_limit(p, &w);
+    pause_limit(r, &w);
     op->bytes = scopes__gather_end(&w);
     memcpy(op->tuple, r->scratch, op->bytes);
     return 0;

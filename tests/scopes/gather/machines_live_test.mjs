@@ -35,7 +35,7 @@ function ip(...words) {
 
 function command(name, ...words) {
   return execFileSync(join(bin, name), words, {cwd: folder, env: environment, encoding: 'utf8',
-    maxBuffer: 1 << 28});
+    maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore']});
 }
 
 /* A program, on a machine; its directory is seen by no other. */

@@ -77,7 +77,8 @@ async function relay(port) {
 
 function eventsOf(directory) {
   const [, ...lines] = command('sql', directory, '--format=csv',
-    'SELECT process, collector_name, thread, sequence, start_ns, end_ns FROM event').trim().split('\n');
+    'SELECT e.process, c.name, e.thread, e.sequence, start_ns, end_ns FROM event e ' +
+    'JOIN collector c ON c.id = e.collector').trim().split('\n');
   return lines.map((line) => {
     const [itsProcess, collector, thread, sequence, start, end] = line.split(',');
     return {key: `${itsProcess} ${collector} ${thread} ${sequence}`, collector,
@@ -115,7 +116,7 @@ function check(directory, events, {sure, unsure}) {
   const kept = new Set(eventsOf(directory).map((event) => event.key));
   for (const event of events) {
     if (meets(event, sure, -NEAR_NS)) {
-      assert(kept.has(event.key), `${directory} lacks ${event.key}`);
+      assert(kept.has(event.key), `${directory} lacks ${event.key}: ${event.start} to ${event.end}, of ${sure}`);
       kept.delete(event.key);
     } else if (meets(event, sure, NEAR_NS) || meets(event, unsure, NEAR_NS)) {
       kept.delete(event.key);
