@@ -102,5 +102,4 @@ static void pmi2_close(void)
 }
 
 const job_server eventspace__job_pmi2 = {
-    pmi2_open,     pmi2_text_put, pmi2_all_fence,
-    pmi2_text_get, pmi2_close,    false};
+    pmi2_open, pmi2_text_put, pmi2_all_fence, pmi2_text_get, pmi2_close, false};

@@ -121,5 +121,4 @@ static void pmix_close(void)
 }
 
 const job_server eventspace__job_pmix = {
-    pmix_open,     pmix_text_put, pmix_all_fence,
-    pmix_text_get, pmix_close,    false};
+    pmix_open, pmix_text_put, pmix_all_fence, pmix_text_get, pmix_close, false};

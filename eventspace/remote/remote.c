@@ -173,7 +173,7 @@ static int more(eventspace_remote *task, int64_t until_ns)
     }
     for (;;) {
         int64_t left_ns = until_ns - pastset_now_ns();
-        int left_ms = left_ns <= 0             ? 0
+        int left_ms = left_ns <= 0              ? 0
                       : left_ns > 3600000000000 ? 3600000
                                                 : (int)(left_ns / 1000000) + 1;
         int n = poll(&poll_it, 1, left_ms);
@@ -189,8 +189,9 @@ static int more(eventspace_remote *task, int64_t until_ns)
         break;
     }
     if (got <= 0)
-        return pastset_fail(PASTSET_EHOST, "%s has ended, or the connection to "
-                                           "it",
+        return pastset_fail(PASTSET_EHOST,
+                            "%s has ended, or the connection to "
+                            "it",
                             task->name);
     task->used += (size_t)got;
     return 0;
@@ -206,8 +207,9 @@ int eventspace_remote_line(eventspace_remote *task,
         int err;
 
         if (bytes >= EVENTSPACE_REMOTE_LINE)
-            return pastset_fail(PASTSET_EPROTO, "%s says a line of more than "
-                                                "%d bytes",
+            return pastset_fail(PASTSET_EPROTO,
+                                "%s says a line of more than "
+                                "%d bytes",
                                 task->name, EVENTSPACE_REMOTE_LINE - 1);
         if (end) {
             memcpy(line, from, bytes);
@@ -293,8 +295,8 @@ void eventspace_remote_hush(eventspace_remote *task)
 static void how_it_ended(eventspace_remote *task, int status)
 {
     task->pid = 0;
-    task->exit_code = WIFSIGNALED(status) ? 128 + WTERMSIG(status)
-                                          : WEXITSTATUS(status);
+    task->exit_code =
+        WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
 bool eventspace_remote_has_ended(eventspace_remote *task, int *exit_code)

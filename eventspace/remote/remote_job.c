@@ -160,8 +160,7 @@ static int entry_put(served *of, const char *key, const char *digits)
     entry *e = entry_find(of, key);
 
     if (!e) {
-        entry *more =
-            pastset_array_grow(of->entries, of->count, sizeof(*more));
+        entry *more = pastset_array_grow(of->entries, of->count, sizeof(*more));
         if (!more)
             return pastset_no_memory("for what tasks have said");
         of->entries = more;

@@ -10,8 +10,8 @@
  * It is kept until that has come.
  *
  * Of a flight recorder, what is around something slow comes up as a record; the
- * root asks its children for it, and they theirs, each by an element of its own,
- * down to the leaves.
+ * root asks its children for it, and they theirs, each by an element of its
+ * own, down to the leaves.
  *
  * A child that has died is left out from then on. That the tree's root or its
  * own process has ended ends a gatherer. */
@@ -60,10 +60,10 @@ typedef struct gatherer {
     paths_path **asks; /* by which children are asked for something; NULL: it
                           is not there any more */
     size_t ask_count;
-    paths_path *asked; /* by which this one is; NULL: by nobody */
+    paths_path *asked;          /* by which this one is; NULL: by nobody */
     scopes_surroundings latest; /* that the root has asked for */
-    gather_slot *first, *last; /* done, in their order */
-    paths_path *out;           /* NULL: the root */
+    gather_slot *first, *last;  /* done, in their order */
+    paths_path *out;            /* NULL: the root */
     const scopes_consumer *consumer;
     const atomic_bool *stop;
     int64_t turn_ns;
@@ -173,9 +173,8 @@ static void ask(gatherer *g, const scopes_surroundings *what)
 static int asked_pass_on(gatherer *g)
 {
     scopes_surroundings what;
-    paths_arguments arguments = {.verb = PASTSET_OBSERVE,
-                                 .tuple = &what,
-                                 .timeout_ms = PASTSET_NOWAIT};
+    paths_arguments arguments = {
+        .verb = PASTSET_OBSERVE, .tuple = &what, .timeout_ms = PASTSET_NOWAIT};
     int err = 0;
 
     while (g->asked && !err) {

@@ -64,8 +64,10 @@ int scopes_gather_serve(const scopes_gather_options *options,
                         scopes_listening *listening, void *context)
 {
     scopes_leaf leaf = {.run = options->run};
-    const paths_wrapper_context contexts[] = {
-        {"traces", &leaf}, {"filter", &leaf}, {"recorder", &leaf}, {NULL, NULL}};
+    const paths_wrapper_context contexts[] = {{"traces", &leaf},
+                                              {"filter", &leaf},
+                                              {"recorder", &leaf},
+                                              {NULL, NULL}};
 
     return process_run(options, &(end){.address = address,
                                        .name = "server",

@@ -160,7 +160,7 @@ static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
     if (b->options->run)
         set(b, attributes, "run", "%s", b->options->run);
     set(b, attributes, "interval", "%ums",
-        throttle->interval_ms     ? throttle->interval_ms
+        throttle->interval_ms    ? throttle->interval_ms
         : b->options->slower > 0 ? 1000
                                  : 100);
     if (throttle->batch)
@@ -345,9 +345,8 @@ static unsigned level_of(const gather_source *of, uint32_t count)
 static gather_source gatherer_add(gather_build *b, const gather_source *of,
                                   uint32_t count)
 {
-    gather_source made = {.name = of->name,
-                          .process = of->process,
-                          .level = level_of(of, count)};
+    gather_source made = {
+        .name = of->name, .process = of->process, .level = level_of(of, count)};
     uint32_t messages = b->options->messages;
     uint32_t thread =
         node_add(b, of->process, "thread", "gather", of->name, made.level);
@@ -374,9 +373,8 @@ static void level_add(gather_build *b, uint32_t from)
 
     for (uint32_t i = from; i < b->count && !b->err; i += fanout) {
         uint32_t count = b->count - i < fanout ? b->count - i : fanout;
-        b->sources[made++] = count == 1
-                                 ? b->sources[i]
-                                 : gatherer_add(b, &b->sources[i], count);
+        b->sources[made++] =
+            count == 1 ? b->sources[i] : gatherer_add(b, &b->sources[i], count);
     }
     b->count = made;
 }

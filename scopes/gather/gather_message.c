@@ -118,8 +118,8 @@ static bool part_holds(const gather_part *part, const unsigned char *name)
         return part->bytes == part->count * sizeof(eventspace_scheduling) &&
                !part->name_bytes;
     case SCOPES_RECORD_SURROUNDINGS:
-        return part->bytes == sizeof(scopes_surroundings) &&
-               part->count == 1 && !part->name_bytes;
+        return part->bytes == sizeof(scopes_surroundings) && part->count == 1 &&
+               !part->name_bytes;
     case SCOPES_RECORD_DEFINITION:
         return part->bytes <= EVENTSPACE_DEFINITION_BYTES && part->count == 1 &&
                !part->name_bytes;

@@ -157,9 +157,8 @@ static recorder_process *process_of(recorder *r, uint32_t process)
 
 static bool counts(const recorder *r, const eventspace_trace *event)
 {
-    return r->by_collector
-               ? paths_number_list_has(&r->of, event->collector)
-               : event->operation == PASTSET_EXCHANGE;
+    return r->by_collector ? paths_number_list_has(&r->of, event->collector)
+                           : event->operation == PASTSET_EXCHANGE;
 }
 
 /* Looks for slow operations; what is around one is told, unless it is known. */

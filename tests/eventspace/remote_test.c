@@ -163,7 +163,8 @@ static int serve(const char *const *scripts, uint32_t count, int64_t until_ns)
 }
 
 #define MEETS                                                                  \
-    "say() { echo \"$*\"; }; hears() { read -r it; [ \"$it\" = \"$*\" ] || exit 9; }; "
+    "say() { echo \"$*\"; }; hears() { read -r it; [ \"$it\" = \"$*\" ] || "   \
+    "exit 9; }; "
 
 Test(remote_job, tasks_hear_what_others_have_put_before_the_fence,
      .timeout = 120)

@@ -63,8 +63,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     others[1] = task_make(&tasks[1], data + first + (cut != NULL),
                           bytes - first - (cut != NULL));
     err = eventspace_remote_serve(tasks, 2, pastset_now_ns() + 1000000000);
-    must(err || (memmem(data, first, "leave\n", 6) &&
-                 cut && memmem(cut, bytes - first, "leave\n", 6)),
+    must(err || (memmem(data, first, "leave\n", 6) && cut &&
+                 memmem(cut, bytes - first, "leave\n", 6)),
          "it ends well when both have left");
     for (int i = 0; i < 2; i++) {
         eventspace_remote_end(tasks[i]);

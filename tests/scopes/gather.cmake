@@ -18,6 +18,7 @@ if(TARGET scopes_gather_test)
   target_link_libraries(rounds_app PRIVATE eventspace::eventspace)
   set_target_properties(rounds_app PROPERTIES
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_custom_target(validation_rounds_app DEPENDS rounds_app) # for bootstrap
   add_test(NAME scopes/gather/recorder
            COMMAND node
              ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/recorder_test.mjs

@@ -483,9 +483,8 @@ Test(gather_map, without_a_fanout_reads_each_process_of_a_machine)
     paths_map *map = tree_of(3, &options);
 
     cr_expect_eq(map->process_count, 3);
-    cr_expect_eq(children_of(map, &map->nodes[paths_map_find_node(map,
-                                                                  "scope")]),
-                 3);
+    cr_expect_eq(
+        children_of(map, &map->nodes[paths_map_find_node(map, "scope")]), 3);
     cr_expect_eq(ways_to(map, 1), 2);
     paths_map_destroy(map);
 }

@@ -1,11 +1,12 @@
 /* recorder_test.mjs - a scope as a flight recorder: of a run with a slow round it
  * keeps what was around it, in all processes, exactly, and little else travels.
  *
- *     node recorder_test.mjs BIN ROUNDS_APP [RUNS [ROUNDS]]
+ *     node recorder_test.mjs BIN ROUNDS_APP [RUNS [ROUNDS [NUMBER]]]
  *
  * Each run is gathered twice while it goes on: by a tree of processes, and by two
  * ends with a relay between them, which counts what travels. What they should have
- * is computed from all events of the run. A line of JSON for each run says how
+ * is computed from all events of the run. The first has this NUMBER, by which the
+ * slow round is chosen. A line of JSON for each run says how
  * many slow rounds there were, and the share that travelled; whether that is small
  * is for `./bootstrap validate recorder` to judge, as it takes a machine that makes
  * no other round slow. */
@@ -19,6 +20,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 
 const bin = resolve(process.argv[2]), app = resolve(process.argv[3]);
 const runs = Number(process.argv[4] ?? 1), rounds = Number(process.argv[5] ?? 150);
+const number = Number(process.argv[6] ?? 0);
 const SLOWER = 3, AROUND_NS = 20e6, FEWEST = 20;
 const NEAR = 0.05;     /* medians are right to 3 percent */
 const NEAR_NS = 2000;  /* wall clocks of processes, to a microsecond */
@@ -91,7 +93,7 @@ function eventsOf(directory) {
 function surroundings(events) {
   const byCollector = new Map();
   for (const event of events)
-    if (event.collector.startsWith('t0.'))
+    if (event.collector.startsWith('t0.total.'))
       byCollector.set(event.collector, [...byCollector.get(event.collector) ?? [], event]);
   const sure = [], unsure = [];
   for (const its of byCollector.values()) {
@@ -132,7 +134,7 @@ async function oneRun(number) {
     rmSync(join(folder, name), {recursive: true, force: true});
   const slow = 40 + (number * 37) % (rounds - 60), port = await freePort();
   const between = await relay(port);
-  const recorder = [`--slower=${SLOWER}`, '--slow-collector=t0.*'];
+  const recorder = [`--slower=${SLOWER}`, '--slow-collector=t0.total.*'];
   const run = begin(join(bin, 'eventspace'), 'run', 'map.dot', '--output=RUN', '--', app,
     String(rounds), String(slow));
   for (let i = 0; i < 4; i++)
@@ -167,14 +169,16 @@ async function oneRun(number) {
 }
 
 try {
-  const threads = execFileSync(join(bin, 'gsum'), ['mapping', `--threads=${THREADS}`],
-    {env: environment});
+  const threads = ['digraph rounds {', 'total [kind=element, type="f64", capacity=2];',
+    ...Array.from({length: THREADS}, (_, i) => `t${i} [kind=thread, number=${i}];
+      n${i} [kind=element, type="f64", policy=discard]; t${i} -> total [use=sum];
+      t${i} -> n${i} [as=notes, use=write];`), '}'].join('\n');
   const map = execFileSync(join(bin, 'eventspace'),
     ['map', 'generate', '--application=-', '--processes=4'], {input: threads, env: environment});
   execFileSync(join(bin, 'eventspace'), ['map', 'instrument', '-', '--trace-size=1M',
     `--output=${join(folder, 'map.dot')}`], {input: map, env: environment});
   command('key', 'key');
-  for (let i = 0; i < runs; i++) await oneRun(i);
+  for (let i = 0; i < runs; i++) await oneRun(number + i);
 } finally {
   rmSync(folder, {recursive: true, force: true});
 }

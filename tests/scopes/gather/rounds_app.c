@@ -4,13 +4,16 @@
  *     rounds_app ROUNDS SLOW
  *
  * Each arrives 0.6 ms after the one before it, so that thread 0 always waits
- * for the others; in round SLOW the last one comes 120 ms late. */
+ * for the others; in round SLOW the last one comes 120 ms late. Before that it
+ * writes NOTES tuples to an element of its own by path `notes`. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
 #include "eventspace/eventspace.h"
 #include "pastset/status.h"
+
+enum { NOTES = 20 };
 
 typedef struct rounds {
     long count, slow;
@@ -29,11 +32,17 @@ static int add_up(paths_thread *self, void *argument)
     const rounds *r = argument;
     unsigned number = paths_thread_number(self);
     unsigned threads = paths_thread_count(self);
-    paths_path *total;
+    paths_path *total, *notes;
     int err = paths_open(&total, self, "total");
 
+    if (!err)
+        err = paths_open(&notes, self, "notes");
     for (long i = 0; i < r->count && !err; i++) {
         double sum = number;
+        for (int k = 0; k < NOTES && !err; k++)
+            err = paths_write(notes, &sum, sizeof(sum));
+        if (err)
+            break;
         pause_us(600L * number +
                  (i == r->slow && number == threads - 1 ? 120000 : 0));
         err = paths_exchange(total, &sum, sizeof(sum), &sum, sizeof(sum));

@@ -102,9 +102,9 @@ static int run_make(agent *a, size_t bytes)
     snprintf(a->run, sizeof(a->run), "%s/eventspace-map.XXXXXX",
              base && *base ? base : "/tmp");
     a->made = mkdtemp(a->run) != NULL;
-    err = a->made ? eventspace_run_map_save(a->run, map)
-                  : pastset_fail(PASTSET_EIO, "%s: %s", a->run,
-                                 strerror(errno));
+    err = a->made
+              ? eventspace_run_map_save(a->run, map)
+              : pastset_fail(PASTSET_EIO, "%s: %s", a->run, strerror(errno));
     paths_map_destroy(map);
     return err;
 }

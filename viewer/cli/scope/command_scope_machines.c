@@ -38,7 +38,7 @@ static const char greeting[] = "eventspace scope ";
 typedef struct machine {
     char *name;
     eventspace_remote *agent;
-    paths_map *map; /* of the run, as it is there */
+    paths_map *map;       /* of the run, as it is there */
     char **here, **there; /* names of processes */
     size_t here_count, there_count;
     uint32_t number; /* in the tree; PATHS_NONE: it is not needed */
@@ -101,8 +101,8 @@ static int machines_read(machines *m, const char *file)
     }
     predict_cluster_destroy(cluster);
     if (!err && m->count == 0)
-        err = pastset_fail(PASTSET_EINVAL, "%s: there is no machine in it",
-                           file);
+        err =
+            pastset_fail(PASTSET_EINVAL, "%s: there is no machine in it", file);
     return err;
 }
 
@@ -140,10 +140,11 @@ static int greeting_hear(machine *from, int64_t until_ns)
         if (strncmp(line, greeting, strlen(greeting)) == 0)
             return strcmp(line + strlen(greeting), EVENTSPACE_VERSION) == 0
                        ? 0
-                       : pastset_fail(PASTSET_EPROTO,
-                                      "machine %s has version %.40s of "
-                                      "EventSpace, and this is " EVENTSPACE_VERSION,
-                                      from->name, line + strlen(greeting));
+                       : pastset_fail(
+                             PASTSET_EPROTO,
+                             "machine %s has version %.40s of "
+                             "EventSpace, and this is " EVENTSPACE_VERSION,
+                             from->name, line + strlen(greeting));
     }
     return pastset_fail(PASTSET_EPROTO,
                         "machine %s says more than %u lines before "
@@ -181,9 +182,9 @@ static int answer_hear(machine *from, int64_t until_ns)
         else if (strncmp(line, "map ", 4) == 0)
             err = map_hear(from, strtoul(line + 4, &end, 10), until_ns);
         else
-            err = pastset_fail(PASTSET_EHOST, "machine %s: %s", from->name,
-                               strncmp(line, "error ", 6) == 0 ? line + 6
-                                                               : line);
+            err =
+                pastset_fail(PASTSET_EHOST, "machine %s: %s", from->name,
+                             strncmp(line, "error ", 6) == 0 ? line + 6 : line);
     }
     return err;
 }
@@ -197,8 +198,8 @@ static int answers_hear(machines *m)
 
     for (size_t i = 0; i < m->count && !err; i++) {
         err = answer_hear(&m->items[i], until_ns);
-        if (!err && paths_map_digest(m->items[i].map) !=
-                        paths_map_digest(first->map))
+        if (!err &&
+            paths_map_digest(m->items[i].map) != paths_map_digest(first->map))
             err = pastset_fail(PASTSET_EMAP,
                                "the run in %s of machine %s is not that of "
                                "machine %s: their maps differ",
@@ -258,8 +259,8 @@ static int processes_place(machines *m, const paths_map *app)
 static int map_text(char **out, size_t *bytes, const paths_map *map)
 {
     FILE *file = pastset_text_begin(out, bytes);
-    int err = file ? paths_map_write(map, file)
-                   : pastset_no_memory("for a map");
+    int err =
+        file ? paths_map_write(map, file) : pastset_no_memory("for a map");
 
     if (file && !pastset_text_end(file) && !err)
         err = pastset_no_memory("for a map");
@@ -440,8 +441,8 @@ static int run_name(char out[PATH_MAX], const char *run)
         out[used++] = '/';
     }
     if (used + strlen(run) >= PATH_MAX || strchr(run, '\n'))
-        return pastset_fail(PASTSET_EINVAL,
-                            "%.60s: no name of a run directory", run);
+        return pastset_fail(PASTSET_EINVAL, "%.60s: no name of a run directory",
+                            run);
     strcpy(out + used, run);
     return 0;
 }

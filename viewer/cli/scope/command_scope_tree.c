@@ -82,8 +82,10 @@ int cli_scope_process(scope *s)
         .record = cli_scope_record, .turn = cli_scope_turn, .context = s};
     scopes_gatherer gatherer = {.consumer = &consumer, .stop = &stopped};
     scopes_leaf leaf = {.run = s->run};
-    const paths_wrapper_context contexts[] = {
-        {"traces", &leaf}, {"filter", &leaf}, {"recorder", &leaf}, {NULL, NULL}};
+    const paths_wrapper_context contexts[] = {{"traces", &leaf},
+                                              {"filter", &leaf},
+                                              {"recorder", &leaf},
+                                              {NULL, NULL}};
     const eventspace_options with = {.contexts = contexts};
     paths_map *maps[2] = {NULL, NULL};
     eventspace *es = NULL;
@@ -196,12 +198,13 @@ int cli_scope_command(scope_command *out, const scope *s, const char *kind,
                       const char *run)
 {
     static const char *const formats[] = {"table", "csv", "json"};
-    ssize_t length = readlink("/proc/self/exe", out->self, sizeof(out->self) - 1);
+    ssize_t length =
+        readlink("/proc/self/exe", out->self, sizeof(out->self) - 1);
     int n = 0;
 
     /* The lowest descriptors are what the launcher gives to processes. */
-    out->print_fd = fcntl(s->print_fd > 0 ? s->print_fd : STDOUT_FILENO,
-                          F_DUPFD, 64);
+    out->print_fd =
+        fcntl(s->print_fd > 0 ? s->print_fd : STDOUT_FILENO, F_DUPFD, 64);
     if (length < 0 || out->print_fd < 0)
         return pastset_fail(PASTSET_EIO,
                             "cannot find this program's own file: %s",
