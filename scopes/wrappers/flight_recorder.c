@@ -1,5 +1,5 @@
-/* recorder.c - a flight recorder at a leaf of a gather tree: of what the leaf
- * gives it lets through what was around something slow, and nothing else.
+/* flight_recorder.c - a flight recorder at a leaf of a gather tree: of what the
+ * leaf gives it lets through what was around something slow, and nothing else.
  *
  *   slower   an operation is slow that takes more than so many times the median
  *            of its collector so far
