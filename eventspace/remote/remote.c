@@ -5,6 +5,7 @@
 #include "eventspace/remote/remote_internal.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -39,6 +40,7 @@ _Noreturn static void become(char *const *argv, int fd, pid_t parent)
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0);
+    fd = fcntl(fd, F_DUPFD_CLOEXEC, 3); /* it may stand in their places */
     if (prctl(PR_SET_PDEATHSIG, SIGHUP) != 0 || getppid() != parent ||
         dup2(fd, STDIN_FILENO) < 0 || dup2(fd, STDOUT_FILENO) < 0)
         _exit(126);
@@ -206,6 +208,11 @@ int eventspace_remote_line(eventspace_remote *task,
         size_t bytes = end ? (size_t)(end - from) : task->used - task->at;
         int err;
 
+        if (memchr(from, 0, bytes))
+            return pastset_fail(PASTSET_EPROTO,
+                                "%s says a line with a byte of "
+                                "0 in it",
+                                task->name);
         if (bytes >= EVENTSPACE_REMOTE_LINE)
             return pastset_fail(PASTSET_EPROTO,
                                 "%s says a line of more than "
@@ -301,10 +308,15 @@ static void how_it_ended(eventspace_remote *task, int status)
 
 bool eventspace_remote_has_ended(eventspace_remote *task, int *exit_code)
 {
-    int status;
+    int status = 0;
+    pid_t got = task->pid ? waitpid(task->pid, &status, WNOHANG) : 0;
 
-    if (task->pid && waitpid(task->pid, &status, WNOHANG) == task->pid)
+    if (got < 0 && errno == ECHILD) { /* nobody knows how */
+        task->pid = 0;
+        task->exit_code = 1;
+    } else if (got > 0) {
         how_it_ended(task, status);
+    }
     *exit_code = task->exit_code;
     return task->pid == 0;
 }

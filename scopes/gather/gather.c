@@ -16,6 +16,7 @@
  * A child that has died is left out from then on. That the tree's root or its
  * own process has ended ends a gatherer. */
 #include "scopes/gather/gather_internal.h"
+#include "scopes/gather/surroundings.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -35,8 +36,10 @@ typedef struct gather_slot {
     struct gather_slot *next; /* of those that are done */
     paths_arguments arguments;
     unsigned char *buffer;
-    bool busy; /* under way, or kept */
+    bool busy;     /* under way, or kept */
+    bool draining; /* began after its leaf was told to */
     int status;
+    char error[512]; /* its text, if it failed */
 } gather_slot;
 
 struct gather_child {
@@ -48,6 +51,7 @@ struct gather_child {
     gather_slot *kept; /* what came before its turn; NULL: nothing */
     uint64_t next;     /* index of the tuple that is to be observed */
     uint32_t wanted;   /* that may be under way */
+    bool drained;      /* the leaf has given what it kept back */
     int64_t due_ns;
     size_t capacity;
     gather_slot slots[READS];
@@ -60,10 +64,11 @@ typedef struct gatherer {
     paths_path **asks; /* by which children are asked for something; NULL: it
                           is not there any more */
     size_t ask_count;
-    paths_path *asked;          /* by which this one is; NULL: by nobody */
-    scopes_surroundings latest; /* that the root has asked for */
-    gather_slot *first, *last;  /* done, in their order */
-    paths_path *out;            /* NULL: the root */
+    paths_path *asked;  /* by which this one is; NULL: by nobody */
+    surroundings known; /* that the root has asked for */
+    bool draining;
+    gather_slot *first, *last; /* done, in their order */
+    paths_path *out;           /* NULL: the root */
     const scopes_consumer *consumer;
     const atomic_bool *stop;
     int64_t turn_ns;
@@ -83,6 +88,8 @@ static void read_done(paths_arguments *arguments, int status, void *context)
 
     (void)arguments;
     slot->status = status;
+    if (status)
+        snprintf(slot->error, sizeof(slot->error), "%s", pastset_error());
     slot->next = NULL;
     if (g->last)
         g->last->next = slot;
@@ -99,6 +106,7 @@ static int read_start(gather_child *child)
     while (slot->busy)
         slot++;
     slot->child = child;
+    slot->draining = child->owner->draining;
     slot->arguments = (paths_arguments){.verb = child->leaf ? PASTSET_READ_FIRST
                                                             : PASTSET_OBSERVE,
                                         .tuple = slot->buffer,
@@ -117,6 +125,13 @@ static bool is_stopped(const gatherer *g)
     return g->stop && atomic_load(g->stop);
 }
 
+/* Leaves are asked no more once all is to end; those that keep something back,
+ * once they have given it. */
+static bool leaf_is_over(const gatherer *g, const gather_child *child)
+{
+    return child->leaf && is_stopped(g) && (!g->ask_count || child->drained);
+}
+
 static bool has_room(const gather_child *child)
 {
     return child->busy + (child->kept != NULL) < child->wanted;
@@ -131,7 +146,7 @@ static int reads_start(gatherer *g, int64_t *next_ns)
     *next_ns = 0;
     for (size_t i = 0; i < g->count && !err; i++) {
         gather_child *child = &g->children[i];
-        if (child->over || (child->leaf && is_stopped(g)))
+        if (child->over || leaf_is_over(g, child))
             continue;
         while (!err && has_room(child) && child->due_ns <= now)
             err = read_start(child);
@@ -191,15 +206,29 @@ static int record_take(const scopes_record *record, void *context)
 {
     gatherer *g = context;
     scopes_surroundings what;
+    bool news;
+    int err;
 
     if (record->kind != SCOPES_RECORD_SURROUNDINGS)
         return g->consumer->record(record, g->consumer->context);
     memcpy(&what, record->body, sizeof(what));
-    if (what.begin_ns >= g->latest.begin_ns && what.end_ns <= g->latest.end_ns)
-        return 0;
-    g->latest = what;
-    ask(g, &what);
-    return 0;
+    err = scopes__surroundings_add(&g->known, &what, &news);
+    if (!err && news)
+        ask(g, &what);
+    return err;
+}
+
+/* All is to end: what recorders keep back is to come up first. */
+static void drain(gatherer *g)
+{
+    static const scopes_surroundings none;
+
+    if (g->draining || !g->ask_count || !is_stopped(g))
+        return;
+    ask(g, &none);
+    g->draining = true;
+    for (size_t i = 0; i < g->count; i++)
+        g->children[i].due_ns = 0;
 }
 
 /* --- passing on --- */
@@ -230,7 +259,7 @@ static int child_lost(gatherer *g, gather_slot *slot)
 
     slot->child->over = true;
     snprintf(text, sizeof(text), "%s: %s", paths_describe(slot->child->path),
-             pastset_error());
+             slot->error);
     bytes = problem_write(slot->buffer, slot->child->capacity, text, 0);
     return pass_on(g, slot->buffer, bytes, &head);
 }
@@ -250,6 +279,7 @@ static int slot_take(gatherer *g, gather_slot *slot)
     child->over = child->over || head.flags & GATHER_OVER;
     if (!child->leaf)
         return 0;
+    child->drained = slot->draining && !(head.flags & GATHER_MORE);
     child->wanted = head.flags & GATHER_MORE && !head.pause_us ? READS : 1;
     child->due_ns = pastset_now_ns() + (int64_t)head.pause_us * 1000;
     return 0;
@@ -308,7 +338,7 @@ static int slots_take(gatherer *g)
 
 static bool child_is_over(const gatherer *g, const gather_child *child)
 {
-    return child->over || (child->leaf && !child->busy && is_stopped(g));
+    return child->over || (!child->busy && leaf_is_over(g, child));
 }
 
 static bool is_over(const gatherer *g)
@@ -358,6 +388,7 @@ static int gather(gatherer *g)
     int err = 0;
 
     while (!err && !is_over(g)) {
+        drain(g);
         err = reads_start(g, &next_ns);
         if (err)
             return err;
@@ -426,6 +457,7 @@ static void gatherer_fini(gatherer *g)
             free(g->children[i].slots[k].buffer);
     free(g->children);
     free(g->asks);
+    scopes__surroundings_fini(&g->known);
 }
 
 /* Their buffers are in use until they are done. */

@@ -10,6 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Of a flight recorder, where nothing else is asked for. */
+#define AROUND_NS 20000000ull
+#define HOLD_NS 5000000000ull
+#define RECORDER_INTERVAL_MS 1000u
+
 /* What the next level reads from. */
 typedef struct gather_source {
     const char *name; /* of the application's process that it stands beside */
@@ -161,7 +166,7 @@ static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
         set(b, attributes, "run", "%s", b->options->run);
     set(b, attributes, "interval", "%ums",
         throttle->interval_ms    ? throttle->interval_ms
-        : b->options->slower > 0 ? 1000
+        : b->options->slower > 0 ? RECORDER_INTERVAL_MS
                                  : 100);
     if (throttle->batch)
         set(b, attributes, "batch", "%u", throttle->batch);
@@ -228,11 +233,10 @@ static void recorder_add(gather_build *b, uint32_t process, const char *name,
     set(b, attributes, "asked", "asked.%s", name);
     if (o->slow_collectors)
         set(b, attributes, "of", "%s", o->slow_collectors);
-    if (o->around_ns)
-        set(b, attributes, "around", "%lluns",
-            (unsigned long long)o->around_ns);
-    if (o->hold_ns)
-        set(b, attributes, "hold", "%lluns", (unsigned long long)o->hold_ns);
+    set(b, attributes, "around", "%lluns",
+        (unsigned long long)(o->around_ns ? o->around_ns : AROUND_NS));
+    set(b, attributes, "hold", "%lluns",
+        (unsigned long long)(o->hold_ns ? o->hold_ns : HOLD_NS));
 }
 
 /* The source and the wrappers above it. Gives the source, and in `*top` where
@@ -438,6 +442,30 @@ static int build(gather_build *b)
 
 /* --- the whole --- */
 
+/* News of something slow comes with the next pull, and what was around it must
+ * still be there. */
+static int recorder_check(const scopes_gather_options *o)
+{
+    uint64_t around = o->around_ns ? o->around_ns : AROUND_NS;
+    uint64_t hold = o->hold_ns ? o->hold_ns : HOLD_NS;
+    uint32_t interval_ms = o->throttle.interval_ms ? o->throttle.interval_ms
+                                                   : RECORDER_INTERVAL_MS;
+
+    if (o->slower < 0 || (o->slower > 0 && o->slower <= 1))
+        return pastset_fail(PASTSET_EINVAL,
+                            "%g times the median is not slow: give a number "
+                            "above 1",
+                            o->slower);
+    if (o->slower > 0 && hold < 2 * around + interval_ms * 1000000ull)
+        return pastset_fail(PASTSET_EINVAL,
+                            "events are held for %g s, which is not twice the "
+                            "time around something slow (%g s) and an "
+                            "interval (%g s): hold them longer",
+                            1e-9 * (double)hold, 1e-9 * (double)around,
+                            1e-3 * interval_ms);
+    return 0;
+}
+
 static int options_check(const scopes_gather_options *o)
 {
     if (o->fanout == 1)
@@ -449,12 +477,7 @@ static int options_check(const scopes_gather_options *o)
         return pastset_fail(
             PASTSET_EINVAL, "messages of %u bytes: give %u to %u",
             o->message_bytes, GATHER_MESSAGE_MIN, GATHER_MESSAGE_MAX);
-    if (o->slower < 0 || (o->slower > 0 && o->slower <= 1))
-        return pastset_fail(PASTSET_EINVAL,
-                            "%g times the median is not slow: give a number "
-                            "above 1",
-                            o->slower);
-    return 0;
+    return recorder_check(o);
 }
 
 static int map_finish(gather_build *b, paths_map **out)

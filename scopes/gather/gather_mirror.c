@@ -401,9 +401,13 @@ static int map_piece(scopes_mirror *m, const scopes_record *r)
     return err;
 }
 
+/* What several processes say in the same words is kept once. */
 static void problem_take(scopes_mirror *m, const scopes_record *r)
 {
     size_t used = strlen(m->problem);
+
+    if (memmem(m->problem, used, r->body, r->bytes))
+        return;
 
     snprintf(m->problem + used, sizeof(m->problem) - used, "%s%.*s",
              used ? "; " : "", (int)r->bytes, (const char *)r->body);

@@ -18,6 +18,7 @@
  * more than MEMORY_MAX the oldest goes on early.
  *
  * What is not of a time (definitions, how the process fares) passes at once. */
+#include "scopes/gather/surroundings.h"
 #include "scopes/wrappers/leaf_internal.h"
 #include "scopes/wrappers/medians_internal.h"
 
@@ -31,7 +32,6 @@
 #include "paths/map/number_list.h"
 
 #define MEMORY_MAX (64u << 20)
-#define SURROUNDINGS_MAX 1024 /* that are remembered */
 
 /* A message that waits. */
 typedef struct held {
@@ -65,8 +65,12 @@ typedef struct recorder {
     const char *asked_name;
     pastset_element *asked; /* NULL: not found yet */
     pastset_cursor cursor;
-    scopes_surroundings asks[SURROUNDINGS_MAX]; /* the latest, in a ring */
-    size_t ask_count;
+    surroundings asks;  /* of which tuples are kept */
+    surroundings found; /* that are to be told */
+    uint64_t gone_ns;   /* when the last ended that was let go */
+    bool late;          /* some of it was asked for after that */
+    bool late_told;
+    bool drains; /* nothing is kept back any more */
     recorder_process *processes;
     size_t process_count;
     size_t largest;
@@ -80,6 +84,13 @@ static int no_memory(void)
 
 /* --- times --- */
 
+/* Too late for what was let go already. */
+static int ask_add(recorder *r, const scopes_surroundings *asked)
+{
+    r->late |= asked->begin_ns <= r->gone_ns;
+    return scopes__surroundings_add(&r->asks, asked, NULL);
+}
+
 static uint64_t wall_of(const eventspace_meta *meta, uint64_t ticks)
 {
     if (!(meta->tick_hz > 0))
@@ -89,51 +100,27 @@ static uint64_t wall_of(const eventspace_meta *meta, uint64_t ticks)
                                1e9 / meta->tick_hz);
 }
 
-static bool is_asked(const recorder *r, uint64_t begin, uint64_t end)
-{
-    size_t there =
-        r->ask_count < SURROUNDINGS_MAX ? r->ask_count : SURROUNDINGS_MAX;
-
-    for (size_t i = 0; i < there; i++)
-        if (begin <= r->asks[i].end_ns && end >= r->asks[i].begin_ns)
-            return true;
-    return false;
-}
-
-/* A part of one that is known is nothing new. */
-static bool is_known(const recorder *r, const scopes_surroundings *s)
-{
-    size_t there =
-        r->ask_count < SURROUNDINGS_MAX ? r->ask_count : SURROUNDINGS_MAX;
-
-    for (size_t i = 0; i < there; i++)
-        if (s->begin_ns >= r->asks[i].begin_ns &&
-            s->end_ns <= r->asks[i].end_ns)
-            return true;
-    return false;
-}
-
-static void ask_add(recorder *r, const scopes_surroundings *s)
-{
-    if (!is_known(r, s))
-        r->asks[r->ask_count++ % SURROUNDINGS_MAX] = *s;
-}
-
-/* What the root has asked all leaves for. */
-static void asked_read(recorder *r, paths_process *process)
+/* What the root has asked all leaves for. One of no time: to give all that is
+ * kept back. */
+static int asked_read(recorder *r, paths_process *process)
 {
     scopes_surroundings asked;
     size_t bytes = sizeof(asked);
+    int err = 0;
 
     if (!r->asked)
         r->asked =
             pastset_space_find(paths_process_space(process), r->asked_name);
-    while (r->asked && pastset_read_next(r->asked, &r->cursor, &asked, &bytes,
-                                         PASTSET_NOWAIT) == 0) {
-        if (bytes == sizeof(asked))
-            ask_add(r, &asked);
+    while (r->asked && !err &&
+           pastset_read_next(r->asked, &r->cursor, &asked, &bytes,
+                             PASTSET_NOWAIT) == 0) {
+        if (bytes == sizeof(asked) && !asked.end_ns)
+            r->drains = true;
+        else if (bytes == sizeof(asked))
+            err = ask_add(r, &asked);
         bytes = sizeof(asked);
     }
+    return err;
 }
 
 /* --- what comes --- */
@@ -161,14 +148,11 @@ static bool counts(const recorder *r, const eventspace_trace *event)
                            : event->operation == PASTSET_EXCHANGE;
 }
 
-/* Looks for slow operations; what is around one is told, unless it is known. */
+/* Looks for slow operations; what is around them is found. */
 static int tuples_look(recorder *r, recorder_process *p, const void *body,
-                       uint32_t count, gather_writer *w)
+                       uint32_t count)
 {
     const unsigned char *at = body;
-    gather_part part = {.kind = SCOPES_RECORD_SURROUNDINGS,
-                        .count = 1,
-                        .bytes = sizeof(scopes_surroundings)};
     int err = 0;
 
     for (uint32_t i = 0; i < count && !err; i++) {
@@ -186,12 +170,48 @@ static int tuples_look(recorder *r, recorder_process *p, const void *body,
         found.begin_ns =
             wall_of(&p->meta, event.start) - (uint64_t)r->around_ns;
         found.end_ns = wall_of(&p->meta, event.end) + (uint64_t)r->around_ns;
-        if (is_known(r, &found))
-            continue;
-        ask_add(r, &found);
-        scopes__gather_add(w, &part, "", &found);
+        err = scopes__surroundings_add(&r->found, &found, NULL);
     }
     return err;
+}
+
+/* Tells the root what was found, unless it was asked for before. What the
+ * message has no room for is told by the next one. */
+static int found_tell(recorder *r, gather_writer *w)
+{
+    gather_part part = {.kind = SCOPES_RECORD_SURROUNDINGS,
+                        .count = 1,
+                        .bytes = sizeof(scopes_surroundings)};
+    size_t told = 0;
+    int err = 0;
+
+    for (; told < r->found.count && !err; told++) {
+        const scopes_surroundings *found = &r->found.items[told];
+        bool news;
+        if (w->used > w->capacity / 2)
+            break;
+        r->late |= found->begin_ns <= r->gone_ns;
+        err = scopes__surroundings_add(&r->asks, found, &news);
+        if (!err && news)
+            scopes__gather_add(w, &part, "", found);
+    }
+    if (told > 0)
+        scopes__surroundings_forget(&r->found,
+                                    r->found.items[told - 1].end_ns + 1);
+    return err;
+}
+
+/* Once. */
+static void late_tell(recorder *r, gather_writer *w)
+{
+    static const char text[] =
+        "some of what was around a slow operation was let go before it was "
+        "asked for: it takes a longer --hold";
+    gather_part part = {.kind = SCOPES_RECORD_PROBLEM,
+                        .bytes = sizeof(text) - 1};
+
+    if (r->late && !r->late_told)
+        r->late_told = scopes__gather_add(w, &part, "", text) != NULL;
 }
 
 static bool waits(const gather_part *part)
@@ -220,11 +240,14 @@ static int message_take(recorder *r, recorder_process *p,
         any |= waits(&part);
         scopes__gather_meta_take(&p->meta, &part, reader.body);
         if (part.kind == SCOPES_RECORD_TUPLES)
-            err = tuples_look(r, p, reader.body, part.count, w);
+            err = tuples_look(r, p, reader.body, part.count);
         else if (!waits(&part))
             scopes__gather_add(w, &part, (const char *)reader.name,
                                reader.body);
     }
+    if (!err)
+        err = found_tell(r, w);
+    late_tell(r, w);
     if (!any && !(w->head.flags & (GATHER_ENDED | GATHER_OVER))) {
         free(item);
         return err;
@@ -265,7 +288,7 @@ static left_out *stream_of(recorder_process *p, const gather_part *part,
 
 /* The pieces of a body that are of a time that is asked for, moved to its
  * front; gives their number. */
-static uint32_t pieces_keep(const recorder *r, const recorder_process *p,
+static uint32_t pieces_keep(recorder *r, const recorder_process *p,
                             const gather_part *part, unsigned char *body)
 {
     size_t each = part->count ? part->bytes / part->count : 0;
@@ -273,14 +296,16 @@ static uint32_t pieces_keep(const recorder *r, const recorder_process *p,
 
     for (uint32_t i = 0; i < part->count; i++) {
         unsigned char *piece = body + i * each;
-        uint64_t ticks[2]; /* all of them begin with their time */
+        uint64_t ticks[2], end_ns; /* all of them begin with their time */
         memcpy(ticks, piece, sizeof(ticks));
         if (part->kind == SCOPES_RECORD_MESSAGES)
             ticks[1] = ticks[0];
-        if (!is_asked(r, wall_of(&p->meta, ticks[0]),
-                      wall_of(&p->meta, ticks[1])))
-            continue;
-        memmove(body + kept++ * each, piece, each);
+        end_ns = wall_of(&p->meta, ticks[1]);
+        if (scopes__surroundings_meet(&r->asks, wall_of(&p->meta, ticks[0]),
+                                      end_ns))
+            memmove(body + kept++ * each, piece, each);
+        else if (end_ns > r->gone_ns)
+            r->gone_ns = end_ns;
     }
     return kept;
 }
@@ -301,9 +326,9 @@ static void stream_tell(left_out *s, const char *name, size_t name_bytes,
     s->span = 0;
 }
 
-static int tuples_give(const recorder *r, recorder_process *p,
-                       gather_part *part, const unsigned char *name,
-                       unsigned char *body, gather_writer *w)
+static int tuples_give(recorder *r, recorder_process *p, gather_part *part,
+                       const unsigned char *name, unsigned char *body,
+                       gather_writer *w)
 {
     left_out *s = stream_of(p, part, name);
     uint32_t kept;
@@ -328,7 +353,7 @@ static int tuples_give(const recorder *r, recorder_process *p,
     return 0;
 }
 
-static int part_give(const recorder *r, recorder_process *p, gather_part *part,
+static int part_give(recorder *r, recorder_process *p, gather_part *part,
                      const unsigned char *name, unsigned char *body,
                      gather_writer *w)
 {
@@ -361,22 +386,57 @@ static int part_give(const recorder *r, recorder_process *p, gather_part *part,
 
 /* The head of the waiting message, if it is due and the answer has room for
  * it. */
-static bool is_due(const recorder_process *p, const gather_writer *w)
+static bool is_due(const recorder *r, const recorder_process *p,
+                   const gather_writer *w)
 {
     return p->first &&
-           (p->first->due_ns <= pastset_now_ns() || p->waiting > MEMORY_MAX) &&
+           (p->first->due_ns <= pastset_now_ns() || r->drains ||
+            p->waiting > MEMORY_MAX) &&
            w->used + p->first->bytes <= w->capacity;
+}
+
+/* What was left out, and not told yet. */
+static bool has_untold(const recorder_process *p)
+{
+    for (size_t i = 0; i < p->stream_count; i++)
+        if (p->streams[i].span)
+            return true;
+    return false;
+}
+
+/* Whose message has waited longest; when nothing is kept back any more, also
+ * one that has something to tell. NULL: there is none. */
+static recorder_process *process_longest(const recorder *r)
+{
+    recorder_process *longest = NULL;
+
+    for (size_t i = 0; i < r->process_count; i++) {
+        recorder_process *p = &r->processes[i];
+        if (p->first && (!longest || p->first->due_ns < longest->first->due_ns))
+            longest = p;
+    }
+    for (size_t i = 0; i < r->process_count && !longest && r->drains; i++)
+        if (has_untold(&r->processes[i]))
+            longest = &r->processes[i];
+    return longest;
+}
+
+/* Nothing follows that they could be told with. */
+static void untold_tell(recorder_process *p, gather_writer *w)
+{
+    for (size_t i = 0; i < p->stream_count && w->used <= w->capacity / 2; i++)
+        stream_tell(&p->streams[i], p->streams[i].stream,
+                    strlen(p->streams[i].stream), w);
 }
 
 /* Puts what is due into the answer, whose flags are those of the last message
  * in it. */
-static int messages_give(const recorder *r, recorder_process *p,
-                         gather_writer *w)
+static int messages_give(recorder *r, recorder_process *p, gather_writer *w)
 {
     uint16_t flags = w->head.flags & GATHER_MORE;
     int err = 0;
 
-    while (!err && is_due(p, w)) {
+    while (!err && is_due(r, p, w)) {
         held *item = p->first;
         gather_reader reader;
         gather_part part;
@@ -391,24 +451,14 @@ static int messages_give(const recorder *r, recorder_process *p,
         p->first = item->next;
         free(item);
     }
-    /* There was no room for the next one. */
-    if (p->first && p->first->due_ns <= pastset_now_ns())
+    if (r->drains && !p->first)
+        untold_tell(p, w);
+    /* There was no room for the next one, or another process has one. */
+    if (r->drains ? process_longest(r) != NULL
+                  : p->first && p->first->due_ns <= pastset_now_ns())
         flags |= GATHER_MORE;
     w->head.flags = flags;
     return err;
-}
-
-/* Whose message has waited longest; NULL: none waits. */
-static recorder_process *process_longest(const recorder *r)
-{
-    recorder_process *longest = NULL;
-
-    for (size_t i = 0; i < r->process_count; i++) {
-        recorder_process *p = &r->processes[i];
-        if (p->first && (!longest || p->first->due_ns < longest->first->due_ns))
-            longest = p;
-    }
-    return longest;
 }
 
 /* One that waits for its time needs no other message to be told. */
@@ -417,7 +467,7 @@ static void pause_limit(const recorder *r, gather_writer *w)
     const recorder_process *p = process_longest(r);
     int64_t left_us;
 
-    if (!p || w->head.flags & GATHER_MORE)
+    if (!p || !p->first || w->head.flags & GATHER_MORE)
         return;
     left_us = (p->first->due_ns - pastset_now_ns()) / 1000;
     if (left_us < 1000)
@@ -479,8 +529,9 @@ static int recorder_up(paths_stage *stage, paths_operation *op, uint64_t *note)
 
     if (!*note || op->status || !op->tuple)
         return PATHS_PASS;
-    asked_read(r, home->process);
-    err = message_record(r, op);
+    err = asked_read(r, home->process);
+    if (!err)
+        err = message_record(r, op);
     return err ? err : PATHS_PASS;
 }
 
@@ -499,6 +550,8 @@ static void recorder_fini(paths_stage *stage)
         scopes__medians_fini(&p->medians);
         free(p->streams);
     }
+    scopes__surroundings_fini(&r->asks);
+    scopes__surroundings_fini(&r->found);
     free(r->processes);
     free(r->scratch);
     paths_number_list_fini(&r->of);

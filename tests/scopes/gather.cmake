@@ -4,6 +4,7 @@ es_test(scopes/gather/gather_test LINKS eventspace::scopes
         TIMEOUT 900)
 es_test(scopes/gather/gather_message_test LINKS eventspace::scopes)
 es_test(scopes/gather/medians_test LINKS eventspace::scopes)
+es_test(scopes/gather/surroundings_test LINKS eventspace::scopes)
 es_test(scopes/gather/gather_thread_test LINKS eventspace::scopes
         SOURCES support/map_processes.c support/command.c)
 es_test(scopes/archive/merge_test LINKS eventspace::scopes

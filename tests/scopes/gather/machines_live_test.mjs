@@ -4,7 +4,8 @@
  *
  *     node machines_live_test.mjs BIN COUNTING_APP
  *
- * Three clients come: the first stays, the second is killed, the third is late.
+ * Four clients come: the first stays, the second is killed, the third is late, and
+ * the fourth is interrupted.
  * What they have at the end is held against what each machine has of its
  * processes, and against the program's own counts. Gatherers are in the middle:
  * how many bytes came to the root from which machine, its kernel says. Without
@@ -215,6 +216,12 @@ async function test() {
   await second.over;
   await until('what the killed one has started is gone',
     () => agentsOn('m3') === 1 || `${agentsOn('m3')} agents`, [first, ...runs]);
+  const fourth = client('fourth');
+  await until('the fourth gathers', () => reached('fourth', 2000), [fourth, ...runs]);
+  process.kill(fourth.child.pid, 'SIGINT');
+  assert.equal(await fourth.over, 0, fourth.said);
+  assert.match(fourth.said, /interrupted; .*fourth holds what was gathered/);
+  assert.match(fourth.said, /, 0 lost/);
   const third = client('third');
   const before = Math.min(...made());
   await until('the late one has it all', () => reached('third', before), [third, ...runs]);

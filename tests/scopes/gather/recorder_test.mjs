@@ -130,7 +130,7 @@ function check(directory, events, {sure, unsure}) {
 /* --- a run --- */
 
 async function oneRun(number) {
-  for (const name of ['RUN', 'tree', 'pair'])
+  for (const name of ['RUN', 'tree', 'pair', 'stopped'])
     rmSync(join(folder, name), {recursive: true, force: true});
   const slow = 40 + (number * 37) % (rounds - 60), port = await freePort();
   const between = await relay(port);
@@ -152,11 +152,23 @@ async function oneRun(number) {
   }
   const client = begin(join(bin, 'eventspace'), 'scope', `--connect=127.0.0.1:${between.port}`,
     '--key=key', '--output=pair', ...recorder);
-  for (const begun of [run, tree, server, client]) await ends(begun);
+  const stopped = begin(join(bin, 'eventspace'), 'scope', 'RUN', '--output=stopped',
+    '--interval=20ms', ...recorder);
+  await ends(run);
+  /* It has what it will have, and holds it. */
+  stopped.child.kill('SIGINT');
+  const code = await stopped.over;
+  for (const begun of [tree, server, client]) await ends(begun);
   between.server.close();
 
   const events = eventsOf('RUN'), times = surroundings(events);
   assert(times.sure.length > 0, 'no round was slow');
+  const [recorded, read, filtered] = (stopped.said.match(
+    /(\d+) recorded, (\d+) read, (\d+) filtered, 0 lost/) ?? assert.fail(stopped.said))
+    .slice(1).map(Number);
+  assert.equal(recorded, read + filtered);
+  if (code === 0 && recorded === events.length) check('stopped', events, times);
+  else if (code !== 0) assert.match(stopped.said, /let go before it was asked for/);
   for (const [mirror, begun] of [['tree', tree], ['pair', client]]) {
     check(mirror, events, times);
     const kept = eventsOf(mirror).length;

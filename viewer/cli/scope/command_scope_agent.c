@@ -9,8 +9,8 @@
  *                                  process here|there NAME, for each of which
  *                                    there are events: it ran on this machine,
  *                                    or it is not known to have
- *                                  map BYTES, and the run's map
- *                                  or: error TEXT
+ *                                  map BYTES, and the run's map (for the root:
+ *                                    ok), or: error TEXT
  *     task RANK SIZE BYTES,
  *     and the map of the tree
  *                                  the rounds of a job (remote.h)
@@ -163,6 +163,7 @@ static int run_find(agent *a, const char *line)
 {
     char *end;
     size_t bytes;
+    int err;
 
     fprintf(a->to, "eventspace scope %s\n", EVENTSPACE_VERSION);
     if (strncmp(line, "run ", 4) == 0) {
@@ -174,7 +175,10 @@ static int run_find(agent *a, const char *line)
     if (strncmp(line, "root ", 5) != 0)
         return not_heard(line);
     bytes = strtoul(line + 5, &end, 10);
-    return *end ? not_heard(line) : run_make(a, bytes);
+    err = *end ? not_heard(line) : run_make(a, bytes);
+    if (!err)
+        fputs("ok\n", a->to);
+    return err;
 }
 
 /* The first error is told to the scope, which says it with the name of this

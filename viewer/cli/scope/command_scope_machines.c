@@ -29,6 +29,8 @@
 #define ANSWER_NS (60 * SECOND_NS) /* for a machine to say what it has */
 #define MEET_NS (90 * SECOND_NS)   /* for all to have started */
 #define LEAVE_NS (5 * SECOND_NS)   /* for all to end */
+#define PROCESSES_MAX 100000       /* of a machine */
+#define HURRY_NS SECOND_NS         /* for all to end, after a second signal */
 #define NOISE_LINES 200            /* of a shell, before an agent speaks */
 #define MAP_MAX (1u << 30)
 #define REMOTE "ssh {machine}"
@@ -54,7 +56,7 @@ typedef struct machines {
     char *tree_text;
     size_t tree_bytes;
     eventspace_remote *root; /* NULL: not yet */
-    bool hurried;            /* nobody is waited for any more */
+    bool hurried;            /* nobody waits for long any more */
 } machines;
 
 /* --- which --- */
@@ -152,13 +154,25 @@ static int greeting_hear(machine *from, int64_t until_ns)
                         from->name, NOISE_LINES);
 }
 
-static int map_hear(machine *from, size_t bytes, int64_t until_ns)
+static int strange(const machine *from, const char *line)
 {
-    char *text = bytes <= MAP_MAX ? malloc(bytes + 1) : NULL;
+    return pastset_fail(PASTSET_EPROTO,
+                        "machine %s says \"%.60s\", which is none of ours",
+                        from->name, line);
+}
+
+/* The number of its bytes is in the line that announces it. */
+static int map_hear(machine *from, const char *line, int64_t until_ns)
+{
+    char *end, *text;
+    unsigned long long bytes = strtoull(line + 4, &end, 10);
     int err;
 
+    if (*end || bytes == 0 || bytes > MAP_MAX)
+        return strange(from, line);
+    text = malloc(bytes + 1);
     if (!text)
-        return pastset_no_memory("for a map of %zu bytes", bytes);
+        return pastset_no_memory("for a map of %llu bytes", bytes);
     err = eventspace_remote_bytes(from->agent, text, bytes, until_ns);
     if (!err)
         err = paths_map_parse(&from->map, text, bytes, from->name);
@@ -166,25 +180,31 @@ static int map_hear(machine *from, size_t bytes, int64_t until_ns)
     return err;
 }
 
+static int line_take(machine *from, const char *line, int64_t until_ns)
+{
+    if (from->here_count + from->there_count >= PROCESSES_MAX)
+        return strange(from, line);
+    if (strncmp(line, "process here ", 13) == 0)
+        return name_add(&from->here, &from->here_count, line + 13);
+    if (strncmp(line, "process there ", 14) == 0)
+        return name_add(&from->there, &from->there_count, line + 14);
+    if (strncmp(line, "map ", 4) == 0)
+        return map_hear(from, line, until_ns);
+    if (strncmp(line, "error ", 6) == 0)
+        return pastset_fail(PASTSET_EHOST, "machine %s: %s", from->name,
+                            line + 6);
+    return strange(from, line);
+}
+
 static int answer_hear(machine *from, int64_t until_ns)
 {
-    char line[EVENTSPACE_REMOTE_LINE], *end;
+    char line[EVENTSPACE_REMOTE_LINE];
     int err = greeting_hear(from, until_ns);
 
     while (!err && !from->map) {
         err = eventspace_remote_line(from->agent, line, until_ns);
-        if (err)
-            break;
-        if (strncmp(line, "process here ", 13) == 0)
-            err = name_add(&from->here, &from->here_count, line + 13);
-        else if (strncmp(line, "process there ", 14) == 0)
-            err = name_add(&from->there, &from->there_count, line + 14);
-        else if (strncmp(line, "map ", 4) == 0)
-            err = map_hear(from, strtoul(line + 4, &end, 10), until_ns);
-        else
-            err =
-                pastset_fail(PASTSET_EHOST, "machine %s: %s", from->name,
-                             strncmp(line, "error ", 6) == 0 ? line + 6 : line);
+        if (!err)
+            err = line_take(from, line, until_ns);
     }
     return err;
 }
@@ -304,7 +324,8 @@ static int root_greet(machines *m)
 {
     machine root = {.name = (char *)(uintptr_t) "of the root",
                     .agent = m->root};
-    char *text;
+    int64_t until_ns = pastset_now_ns() + ANSWER_NS;
+    char line[EVENTSPACE_REMOTE_LINE], *text;
     size_t bytes;
     int err = map_text(&text, &bytes, m->items[0].map);
 
@@ -313,7 +334,14 @@ static int root_greet(machines *m)
     if (!err)
         err = eventspace_remote_send(m->root, text, bytes);
     free(text);
-    return err ? err : greeting_hear(&root, pastset_now_ns() + ANSWER_NS);
+    if (!err)
+        err = greeting_hear(&root, until_ns);
+    if (!err)
+        err = eventspace_remote_line(m->root, line, until_ns);
+    if (!err && strcmp(line, "ok") != 0)
+        err = pastset_fail(PASTSET_EIO, "%s",
+                           strncmp(line, "error ", 6) == 0 ? line + 6 : line);
+    return err;
 }
 
 static int task_tell(const machines *m, eventspace_remote *agent, uint32_t rank)
@@ -377,10 +405,10 @@ static bool all_ended(const machines *m)
 static void all_leave(const machines *m)
 {
     static const struct timespec moment = {.tv_nsec = 5000000};
-    int64_t until_ns = pastset_now_ns() + LEAVE_NS;
+    int64_t until_ns = pastset_now_ns() + (m->hurried ? HURRY_NS : LEAVE_NS);
 
     all_hush(m);
-    while (!m->hurried && !all_ended(m) && pastset_now_ns() < until_ns)
+    while (!all_ended(m) && pastset_now_ns() < until_ns)
         nanosleep(&moment, NULL);
 }
 
@@ -466,8 +494,10 @@ static int tree_prepare(machines *m)
 int cli_scope_machines(scope *s)
 {
     machines m = {.s = s};
-    int code;
-    int err = tree_prepare(&m);
+    int code, err;
+
+    signal(SIGCHLD, SIG_DFL); /* were it ignored, nobody would know of ends */
+    err = tree_prepare(&m);
 
     if (!err && s->print_map) {
         code = cli_end_output(cli_write_map(m.tree, NULL));

@@ -137,6 +137,24 @@ static bool ended_well(const eventspace_run *run)
     return well;
 }
 
+/* The same of those that ran here. */
+static bool part_ended_well(const char *directory)
+{
+    eventspace_run *tree;
+    bool well = true;
+
+    if (eventspace_run_open(&tree, directory) != 0)
+        return false;
+    for (size_t i = 0; i < eventspace_run_process_count(tree); i++) {
+        const eventspace_run_process *process =
+            eventspace_run_process_at(tree, i);
+        well &=
+            !process->has_meta || process->meta.state == EVENTSPACE_FINISHED;
+    }
+    eventspace_run_close(tree);
+    return well;
+}
+
 /* One sentence. Gives the exit code. */
 static int interrupted_tell(const scope *s, const char *directory)
 {
@@ -264,6 +282,8 @@ static int launch(const scope *s, const char *map_file, const char *directory,
         code = COMMAND_FAILED;
     else if (err)
         code = cli_fail();
+    else if (st->part && atomic_load(&st->part->end))
+        code = part_ended_well(directory) ? COMMAND_OK : COMMAND_FAILED;
     else if (signal_number)
         code = interrupted_tell(s, directory);
     close(program.print_fd);
