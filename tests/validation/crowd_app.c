@@ -37,7 +37,8 @@ static int go_round(paths_thread *self, void *argument)
         sum = (double)(i + 1) * paths_thread_number(self);
         err = paths_exchange(total, &sum, sizeof(sum), &sum, sizeof(sum));
         if (!err && sum != (double)(i + 1) * n * (n - 1) / 2)
-            err = pastset_fail(PASTSET_EAPP, "round %ld: the sum is %g", i, sum);
+            err =
+                pastset_fail(PASTSET_EAPP, "round %ld: the sum is %g", i, sum);
         if (!err)
             err = paths_barrier(gate);
     }
