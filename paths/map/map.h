@@ -156,6 +156,10 @@ int paths_attributes_copy(paths_attributes *out,
 const char *paths_attributes_get(const paths_attributes *attributes,
                                  const char *key);
 
+/* What paths_map_write writes, in memory that the caller frees; `*out` is NULL
+ * after an error. Errors: PASTSET_ENOMEM. */
+int paths_map_text(char **out, size_t *bytes, const paths_map *map);
+
 /* PATHS_NONE when there is none of that name. */
 uint32_t paths_map_find_process(const paths_map *map, const char *name);
 uint32_t paths_map_find_node(const paths_map *map, const char *name);

@@ -15,6 +15,7 @@
 
 #include "paths/map/map_internal.h"
 #include "pastset/status.h"
+#include "pastset/text.h"
 
 /* --- words --- */
 
@@ -373,6 +374,21 @@ static bool is_special(const char *file)
 {
     struct stat status;
     return stat(file, &status) == 0 && !S_ISREG(status.st_mode);
+}
+
+int paths_map_text(char **out, size_t *bytes, const paths_map *map)
+{
+    FILE *file = pastset_text_begin(out, bytes);
+    int err =
+        file ? paths_map_write(map, file) : pastset_no_memory("for a map");
+
+    if (file && !pastset_text_end(file) && !err)
+        err = pastset_no_memory("for a map");
+    if (err) {
+        free(*out);
+        *out = NULL;
+    }
+    return err;
 }
 
 int paths_map_save(const paths_map *map, const char *file)

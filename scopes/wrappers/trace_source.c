@@ -24,7 +24,6 @@
 #include "eventspace/collect/scheduling.h"
 #include "eventspace/define/definition.h"
 #include "eventspace/run/run_map.h"
-#include "pastset/text.h"
 #include "pastset/array.h"
 #include "pastset/waiter.h"
 
@@ -211,27 +210,14 @@ static void meta_put(traces *t, traces_process *h, gather_writer *w)
     h->meta_bytes = bytes;
 }
 
-static int map_text(traces *t)
-{
-    FILE *file = pastset_text_begin(&t->map, &t->map_bytes);
-    int err =
-        file ? paths_map_write(eventspace_run_base(t->run), file) : no_memory();
-
-    if (file && !pastset_text_end(file) && !err)
-        err = no_memory();
-    if (err) {
-        free(t->map);
-        t->map = NULL;
-    }
-    return err;
-}
-
 /* A piece of the map. */
 static int map_put(traces *t, gather_writer *w)
 {
     gather_part part = {.kind = SCOPES_RECORD_MAP};
     size_t capacity = scopes__gather_capacity(w, 0);
-    int err = t->map ? 0 : map_text(t);
+    int err = t->map ? 0
+                     : paths_map_text(&t->map, &t->map_bytes,
+                                      eventspace_run_base(t->run));
 
     if (err)
         return err;

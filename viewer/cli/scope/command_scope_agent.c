@@ -31,7 +31,6 @@
 #include "eventspace/remote/remote.h"
 #include "eventspace/run/run_map.h"
 #include "pastset/status.h"
-#include "pastset/text.h"
 #include "scopes/wrappers/register_gather.h"
 
 #define MAP_MAX (1u << 30)
@@ -121,19 +120,14 @@ static int map_say(agent *a, const paths_map *map)
 {
     char *text;
     size_t bytes;
-    FILE *file = pastset_text_begin(&text, &bytes);
-    int err = file ? paths_map_write(map, file)
-                   : pastset_no_memory("for the run's map");
+    int err = paths_map_text(&text, &bytes, map);
 
-    if (file && !pastset_text_end(file))
-        return err ? err : pastset_no_memory("for the run's map");
-    if (!err) {
-        fprintf(a->to, "map %zu\n", bytes);
-        fwrite(text, 1, bytes, a->to);
-    }
-    if (file)
-        free(text);
-    return err;
+    if (err)
+        return err;
+    fprintf(a->to, "map %zu\n", bytes);
+    fwrite(text, 1, bytes, a->to);
+    free(text);
+    return 0;
 }
 
 static int run_tell(agent *a)

@@ -20,7 +20,6 @@
 #include "eventspace/run/run_map.h"
 #include "pastset/array.h"
 #include "pastset/status.h"
-#include "pastset/text.h"
 #include "pastset/waiter.h"
 #include "predict/cluster/cluster.h"
 #include "scopes/wrappers/register_gather.h"
@@ -276,17 +275,6 @@ static int processes_place(machines *m, const paths_map *app)
     return 0;
 }
 
-static int map_text(char **out, size_t *bytes, const paths_map *map)
-{
-    FILE *file = pastset_text_begin(out, bytes);
-    int err =
-        file ? paths_map_write(map, file) : pastset_no_memory("for a map");
-
-    if (file && !pastset_text_end(file) && !err)
-        err = pastset_no_memory("for a map");
-    return err;
-}
-
 static int tree_make(machines *m)
 {
     const paths_map *app = m->items[0].map;
@@ -301,7 +289,7 @@ static int tree_make(machines *m)
     o->machine_count = m->used;
     o->root_address = m->s->listen;
     err = scopes_gather_map(&m->tree, app, o);
-    return err ? err : map_text(&m->tree_text, &m->tree_bytes, m->tree);
+    return err ? err : paths_map_text(&m->tree_text, &m->tree_bytes, m->tree);
 }
 
 /* --- starting it --- */
@@ -327,7 +315,7 @@ static int root_greet(machines *m)
     int64_t until_ns = pastset_now_ns() + ANSWER_NS;
     char line[EVENTSPACE_REMOTE_LINE], *text;
     size_t bytes;
-    int err = map_text(&text, &bytes, m->items[0].map);
+    int err = paths_map_text(&text, &bytes, m->items[0].map);
 
     if (!err)
         err = eventspace_remote_say(m->root, "root %zu\n", bytes);
