@@ -84,11 +84,13 @@ static int no_memory(void)
 
 /* --- times --- */
 
-/* Too late for what was let go already. */
-static int ask_add(recorder *r, const scopes_surroundings *asked)
+/* Too late for what was let go already. `*news` as in surroundings.h. */
+static int ask_add(recorder *r, const scopes_surroundings *asked, bool *news)
 {
-    r->late |= asked->begin_ns <= r->gone_ns;
-    return scopes__surroundings_add(&r->asks, asked, NULL);
+    int err = scopes__surroundings_add(&r->asks, asked, news);
+
+    r->late |= *news && asked->begin_ns <= r->gone_ns;
+    return err;
 }
 
 static uint64_t wall_of(const eventspace_meta *meta, uint64_t ticks)
@@ -106,6 +108,7 @@ static int asked_read(recorder *r, paths_process *process)
 {
     scopes_surroundings asked;
     size_t bytes = sizeof(asked);
+    bool news;
     int err = 0;
 
     if (!r->asked)
@@ -117,7 +120,7 @@ static int asked_read(recorder *r, paths_process *process)
         if (bytes == sizeof(asked) && !asked.end_ns)
             r->drains = true;
         else if (bytes == sizeof(asked))
-            err = ask_add(r, &asked);
+            err = ask_add(r, &asked, &news);
         bytes = sizeof(asked);
     }
     return err;
@@ -190,8 +193,7 @@ static int found_tell(recorder *r, gather_writer *w)
         bool news;
         if (w->used > w->capacity / 2)
             break;
-        r->late |= found->begin_ns <= r->gone_ns;
-        err = scopes__surroundings_add(&r->asks, found, &news);
+        err = ask_add(r, found, &news);
         if (!err && news)
             scopes__gather_add(w, &part, "", found);
     }
