@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pastset/array.h"
 #include "pastset/status.h"
 
 void scopes__surroundings_fini(surroundings *s)
@@ -34,36 +35,22 @@ bool scopes__surroundings_meet(const surroundings *s, uint64_t begin_ns,
     return at < s->count && s->items[at].begin_ns <= end_ns;
 }
 
-static int room_make(surroundings *s)
-{
-    size_t capacity = s->capacity ? 2 * s->capacity : 16;
-    scopes_surroundings *items;
-
-    if (s->count < s->capacity)
-        return 0;
-    items = realloc(s->items, capacity * sizeof(*items));
-    if (!items)
-        return pastset_no_memory("for what is asked for");
-    s->items = items;
-    s->capacity = capacity;
-    return 0;
-}
-
 int scopes__surroundings_add(surroundings *s, const scopes_surroundings *time,
                              bool *news)
 {
     scopes_surroundings joined = *time;
     size_t from = place_of(s, time->begin_ns), to = from;
-    int err;
+    scopes_surroundings *items;
 
     if (news)
         *news = false;
     if (from < s->count && s->items[from].begin_ns <= time->begin_ns &&
         s->items[from].end_ns >= time->end_ns)
         return 0;
-    err = room_make(s);
-    if (err)
-        return err;
+    items = pastset_array_grow(s->items, s->count, sizeof(*items));
+    if (!items)
+        return pastset_no_memory("for what is asked for");
+    s->items = items;
     for (; to < s->count && s->items[to].begin_ns <= time->end_ns; to++) {
         if (s->items[to].begin_ns < joined.begin_ns)
             joined.begin_ns = s->items[to].begin_ns;

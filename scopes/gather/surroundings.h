@@ -10,7 +10,7 @@
 /* In their order, and apart from each other. */
 typedef struct surroundings {
     scopes_surroundings *items;
-    size_t count, capacity;
+    size_t count;
 } surroundings;
 
 void scopes__surroundings_fini(surroundings *s);

@@ -124,35 +124,32 @@ static void directory_remove(const char *directory)
     rmdir(directory);
 }
 
-/* Did all processes of the tree come to their end? */
-static bool ended_well(const eventspace_run *run)
+/* Did all processes of the tree come to their end, or, of a part of it, those
+ * that ran here? */
+static bool ended_well(const eventspace_run *run, bool part)
 {
     bool well = true;
 
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *process =
             eventspace_run_process_at(run, i);
-        well &= process->has_meta && process->meta.state == EVENTSPACE_FINISHED;
+        well &= process->has_meta ? process->meta.state == EVENTSPACE_FINISHED
+                                  : part;
     }
     return well;
 }
 
-/* The same of those that ran here. */
-static bool part_ended_well(const char *directory)
+/* How a part of a tree ended that the scope has ended: it says so itself. */
+static int part_code(const char *directory)
 {
     eventspace_run *tree;
-    bool well = true;
+    bool well;
 
     if (eventspace_run_open(&tree, directory) != 0)
-        return false;
-    for (size_t i = 0; i < eventspace_run_process_count(tree); i++) {
-        const eventspace_run_process *process =
-            eventspace_run_process_at(tree, i);
-        well &=
-            !process->has_meta || process->meta.state == EVENTSPACE_FINISHED;
-    }
+        return cli_fail();
+    well = ended_well(tree, true);
     eventspace_run_close(tree);
-    return well;
+    return well ? COMMAND_OK : COMMAND_FAILED;
 }
 
 /* One sentence. Gives the exit code. */
@@ -163,7 +160,7 @@ static int interrupted_tell(const scope *s, const char *directory)
 
     if (eventspace_run_open(&tree, directory) != 0)
         return cli_fail();
-    well = ended_well(tree);
+    well = ended_well(tree, false);
     if (well && s->out)
         fprintf(stderr,
                 "eventspace: interrupted; %s holds what was gathered by then\n",
@@ -283,7 +280,7 @@ static int launch(const scope *s, const char *map_file, const char *directory,
     else if (err)
         code = cli_fail();
     else if (st->part && atomic_load(&st->part->end))
-        code = part_ended_well(directory) ? COMMAND_OK : COMMAND_FAILED;
+        code = part_code(directory);
     else if (signal_number)
         code = interrupted_tell(s, directory);
     close(program.print_fd);
