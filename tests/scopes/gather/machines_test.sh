@@ -73,9 +73,12 @@ refused 'no collector' RUN --cluster=alpha --remote=./far --collector=nobody
 refused 'machine beta has ended, or the connection' RUN --cluster=both --remote='sh -c '\''
     if [ $0 = beta ]; then "$@" | { head -c 60; kill -9 0; }; else exec "$@"; fi'\'
 mv RUN/h2.space .
+refused 'process h2 cannot be gathered' RUN --cluster=alpha --remote=./far
+rm -r none
+mv RUN/h2.meta .
 refused 'none of the machines of alpha has the files of process h2' \
     RUN --cluster=alpha --remote=./far
-mv h2.space RUN
+mv h2.space h2.meta RUN
 refused '--cluster excludes' RUN --cluster=alpha --serve --listen=127.0.0.1:0 --key=none
 refused '--cluster is missing' RUN --remote=ssh
 [ -e none ] && rmdir none

@@ -141,7 +141,7 @@ static int run_tell(agent *a)
     eventspace_meta_machine(&here);
     for (size_t i = 0; i < eventspace_run_process_count(run); i++) {
         const eventspace_run_process *p = eventspace_run_process_at(run, i);
-        if (p->has_space)
+        if (p->has_space || p->has_meta) /* else its leaf says why */
             fprintf(a->to, "process %s %s\n",
                     p->has_meta && strcmp(p->meta.machine, here.machine) == 0
                         ? "here"
