@@ -4,10 +4,12 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/pidfd.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -20,6 +22,8 @@
 
 /* A process that began later than this after it wrote is another one. */
 #define RECYCLED_NS 2000000000
+/* Of a larger run than this descriptors would run out. */
+#define MOST_DESCRIPTORS 256
 
 int eventspace_run_file(char *out, size_t capacity, const char *directory,
                         const char *process, const char *suffix)
@@ -91,6 +95,29 @@ bool eventspace__process_there(const eventspace_meta *meta)
     return age_ns + RECYCLED_NS >= eventspace__meta_age_ns(meta);
 }
 
+/* As eventspace__process_there; a descriptor of the process makes it one call
+ * for all looks but the first. */
+static bool process_there(process_files *files, const eventspace_meta *meta,
+                          bool keeps)
+{
+    struct pollfd look = {.fd = files->pidfd, .events = POLLIN};
+
+    if (files->pidfd >= 0)
+        return poll(&look, 1, 0) == 0; /* it is readable at the end */
+    if (keeps && meta->pid > 0 && meta->pid <= INT32_MAX)
+        files->pidfd = pidfd_open((pid_t)meta->pid, 0);
+    /* After opening it: a number that was given to another process meanwhile
+     * is found out. */
+    return eventspace__process_there(meta);
+}
+
+static void pidfd_close(process_files *files)
+{
+    if (files->pidfd >= 0)
+        close(files->pidfd);
+    files->pidfd = -1;
+}
+
 /* --- opening --- */
 
 static bool file_there(const eventspace_run_process *process,
@@ -108,41 +135,70 @@ static bool file_there(const eventspace_run_process *process,
 static bool is_mirror(const eventspace_run_process *process,
                       const char *directory)
 {
-    return !file_there(process, directory, ".space") &&
+    return !process->space && !file_there(process, directory, ".space") &&
            file_there(process, directory, ".archive");
 }
 
-static void meta_look(eventspace_run_process *process, const char *directory)
+/* Loads the meta file, unless it is the one that was loaded before. */
+static int meta_load(process_files *files, eventspace_meta *out,
+                     const char *file)
 {
+    const char *name = files->shown.name;
+    struct stat is;
+    bool known = stat(file, &is) == 0;
+    int err;
+
+    if (known && is.st_ino == files->meta_inode &&
+        is.st_size == files->meta_bytes &&
+        is.st_mtim.tv_sec == files->meta_written.tv_sec &&
+        is.st_mtim.tv_nsec == files->meta_written.tv_nsec) {
+        *out = files->shown.meta;
+        return 0;
+    }
+    files->meta_inode = 0;
+    err = eventspace_meta_load(out, file);
+    if (!err && strcmp(out->process, name) != 0)
+        err = pastset_fail(PASTSET_EFORMAT, "%s: it belongs to process \"%s\"",
+                           file, out->process);
+    if (err || !known)
+        return err;
+    files->meta_inode = is.st_ino;
+    files->meta_bytes = is.st_size;
+    files->meta_written = is.st_mtim;
+    return 0;
+}
+
+static void meta_look(process_files *files, const char *directory, bool keeps)
+{
+    eventspace_run_process *process = &files->shown;
     char file[EVENTSPACE_PATH_BYTES];
     eventspace_meta meta;
     int err = eventspace_run_file(file, sizeof(file), directory, process->name,
                                   ".meta");
     if (!err)
-        err = eventspace_meta_load(&meta, file);
-    if (!err && strcmp(meta.process, process->name) != 0)
-        err = pastset_fail(PASTSET_EFORMAT, "%s: it belongs to process \"%s\"",
-                           file, meta.process);
+        err = meta_load(files, &meta, file);
     if (err) {
         eventspace__problem_note(process, "%s", pastset_error());
         if (!process->has_meta)
             return;
         meta = process->meta; /* as it was: the process may end meanwhile */
     }
+    if (!process->has_meta || meta.pid != process->meta.pid)
+        pidfd_close(files);
     if (meta.state == EVENTSPACE_RUNNING && !is_mirror(process, directory) &&
-        !eventspace__process_there(&meta)) {
+        !process_there(files, &meta, keeps)) {
         eventspace_meta later; /* it may have said how it ended in between */
         if (eventspace_meta_load(&later, file) == 0)
             meta = later;
         if (meta.state == EVENTSPACE_RUNNING)
             meta.state = EVENTSPACE_KILLED;
     }
+    if (meta.state != EVENTSPACE_RUNNING)
+        pidfd_close(files);
     process->has_meta = true;
     process->meta = meta;
 }
 
-/* Opens the space, or takes in what came to it since. A file that is missing
- * is a problem unless it is `optional`. */
 static void space_look(eventspace_run_process *process, pastset_space **space,
                        const char *directory, const char *suffix, bool optional)
 {
@@ -233,7 +289,8 @@ int eventspace_run_refresh(eventspace_run *run)
     for (size_t i = 0; i < run->map->process_count; i++) {
         process_files *files = &run->processes[i];
         files->shown.problem[0] = 0;
-        meta_look(&files->shown, run->directory);
+        meta_look(files, run->directory,
+                  run->map->process_count <= MOST_DESCRIPTORS);
         map_compare(run, &files->shown);
         eventspace__spaces_look(files, run->directory);
     }
@@ -249,8 +306,10 @@ static int processes_make(eventspace_run *run)
         return pastset_fail_while(
             pastset_no_memory("for %u processes", run->map->process_count),
             "%s", run->directory);
-    for (uint32_t i = 0; i < run->map->process_count; i++)
+    for (uint32_t i = 0; i < run->map->process_count; i++) {
         run->processes[i].shown.name = run->map->processes[i].name;
+        run->processes[i].pidfd = -1;
+    }
     return eventspace_run_refresh(run);
 }
 
@@ -296,6 +355,7 @@ void eventspace_run_close(eventspace_run *run)
             pastset_space_close(run->processes[i].side);
         if (run->processes[i].drained)
             pastset_space_close(run->processes[i].drained);
+        pidfd_close(&run->processes[i]);
         eventspace__definitions_drop(&run->processes[i]);
     }
     for (size_t i = 0; i < run->definition_count; i++) {

@@ -3,6 +3,9 @@
 #ifndef EVENTSPACE_RUN_INTERNAL_H
 #define EVENTSPACE_RUN_INTERNAL_H
 
+#include <sys/types.h>
+#include <time.h>
+
 #include "eventspace/run/run.h"
 #include "eventspace/run/run_map.h"
 
@@ -29,6 +32,10 @@ typedef struct process_files {
     const eventspace_meta *clock; /* by which its ticks become times: its own
                                      meta or that of the reference process; NULL
                                      without meta */
+    ino_t meta_inode; /* of the meta file that is shown; 0: none is */
+    off_t meta_bytes;
+    struct timespec meta_written;
+    int pidfd; /* of the process, while it runs here; -1: it is not kept */
 } process_files;
 
 struct eventspace_run {

@@ -10,6 +10,7 @@
 
 #include "pastset/status.h"
 #include "scopes/memory/memory_internal.h"
+#include "scopes/parallel/parallel.h"
 
 #define THREADS_MAX 64
 #define TEXT_BYTES 1024
@@ -28,6 +29,12 @@ typedef struct work {
 } work;
 
 static _Thread_local bool within;
+static atomic_bool is_alone;
+
+void scopes_parallel_leave(void)
+{
+    atomic_store(&is_alone, true);
+}
 
 static void note(work *w, size_t part, int err)
 {
@@ -65,7 +72,7 @@ static size_t threads_for(size_t count)
     cpu_set_t set;
     size_t processors = 1;
 
-    if (within)
+    if (within || atomic_load(&is_alone))
         return 1;
     if (sched_getaffinity(0, sizeof(set), &set) == 0)
         processors = (size_t)CPU_COUNT(&set);

@@ -17,6 +17,7 @@
 #include "contracts/check/checker.h"
 #include "pastset/status.h"
 #include "pastset/waiter.h"
+#include "scopes/parallel/parallel.h"
 #include "viewer/cli/contract/absences.h"
 #include "viewer/cli/contract/balancing.h"
 #include "viewer/cli/contract/measured_run.h"
@@ -439,8 +440,12 @@ static int watch(watcher *w)
         if (fflush(stdout) != 0 && !err)
             err = pastset_fail(PASTSET_EIO, "standard output: %s",
                                strerror(errno));
-        if (!err && !w->is_over && !ended)
+        if (!err && !w->is_over && !ended) {
+            /* What comes from now on is little, and the processors are the
+             * program's. */
+            scopes_parallel_leave();
             rest(w->interval_ns);
+        }
     }
     return err;
 }
