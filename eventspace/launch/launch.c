@@ -13,6 +13,7 @@
 
 #include "eventspace/launch/job_internal.h"
 #include "eventspace/launch/launch_internal.h"
+#include "paths/map/networks.h"
 #include "paths/net/address.h"
 #include "eventspace/register_collectors.h"
 #include "eventspace/run/run.h"
@@ -192,8 +193,9 @@ static int sockets_open(launch *l)
         if (!err) {
             err = listen_at(l, process, at, &wanted);
             if (!err)
-                err = paths_address_listen(&l->processes[i].listen_fd, wanted,
-                                           actual);
+                err = paths_address_listen(
+                    &l->processes[i].listen_fd, wanted,
+                    paths_networks_several(&process->attributes), actual);
             eventspace__place_leave(&place);
         }
         if (err)

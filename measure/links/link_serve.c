@@ -104,7 +104,7 @@ int measure_link_serve(const char *address, uint32_t clients, int processor,
     int listener, err;
     if (!data)
         return pastset_no_memory("for messages");
-    err = paths_address_listen(&listener, address, actual);
+    err = paths_address_listen(&listener, address, false, actual);
     if (!err) {
         err = measure__bind(0, processor, &before);
         if (!err) {

@@ -12,9 +12,11 @@
 #include <unistd.h>
 
 #include "paths/engine/process_internal.h"
+#include "paths/map/networks.h"
 #include "paths/net/address.h"
 #include "paths/net/connect_internal.h"
 #include "paths/net/member_internal.h"
+#include "paths/net/relay_internal.h"
 #include "paths/net/serve_internal.h"
 
 #define HELD_MAX 1000000
@@ -30,6 +32,7 @@
 static void closed(connection *c, bool open, const char *why)
 {
     paths__serve_abandon(c);
+    paths__relay_lost(c);
     if (open) {
         paths__serve_lost(c, why);
         paths__member_lost(c, why);
@@ -82,6 +85,7 @@ static void on_tidy(uv_timer_t *timer)
         listener_start(process);
     process->loop_executor.noted |= process->begun; /* a sign of life */
     paths__unauthenticated_tidy(process);
+    paths__relays_tidy(process);
     paths__member_turn(
         process); /* a failed coordinator does not wait for ever */
 }
@@ -171,8 +175,8 @@ static int loop_make(paths_process *process)
 
 int paths__loop_open(paths_process *process, int listen_fd)
 {
-    const char *address = paths_attributes_get(
-        &process->map->processes[process->self].attributes, "address");
+    const paths_attributes *own =
+        &process->map->processes[process->self].attributes;
     char actual[PATHS_ADDRESS_TEXT];
     int err;
 
@@ -181,7 +185,9 @@ int paths__loop_open(paths_process *process, int listen_fd)
     if (err || process->process_count == 1)
         return err;
     if (process->listen_fd < 0)
-        err = paths_address_listen(&process->listen_fd, address, actual);
+        err = paths_address_listen(&process->listen_fd,
+                                   paths_attributes_get(own, "address"),
+                                   paths_networks_several(own), actual);
     if (err)
         return err;
     fcntl(process->listen_fd, F_SETFL,
@@ -331,6 +337,7 @@ static void connections_close(paths_process *process)
     process->closing = true;
     while (process->connections)
         paths__connection_close(process->connections, "this process ends");
+    paths__relays_close(process);
     paths__connection_flush_all(process);
     paths__end_all(process); /* of whoever had left before */
 }
@@ -357,7 +364,8 @@ void paths__loop_run(paths_process *process)
             uv_run(&process->loop, UV_RUN_NOWAIT);
         else
             uv_run(&process->loop, UV_RUN_DEFAULT);
-        go_on = !process->ended && !paths__member_gone(process);
+        go_on = (!process->ended && !paths__member_gone(process)) ||
+                paths__relays_linger(process);
     }
 }
 

@@ -20,6 +20,7 @@
 #include "paths/engine/wakeup_internal.h"
 
 typedef struct connection_handler connection_handler;
+typedef struct relay relay;
 typedef struct type_state type_state;
 
 /* Another process of the run, as this one sees it. */
@@ -76,11 +77,14 @@ struct paths_process {
     const connection_handler *handler; /* of what comes over connections */
     connection *connections;           /* loop only */
     _Atomic(connection *) flush;       /* have output that others queued */
-    uint64_t since_ms;                 /* loop time when it began to run */
-    uint64_t failed_ms;                /* loop time when it told its failure */
-    uint32_t unauthenticated;          /* connections before their proof */
-    uint32_t turned_away;              /* those that cannot be of the run; */
-    const char *turned_away_why;       /* the last one */
+    relay *relays;      /* of others by way of this one; loop only */
+    uint64_t over_ms;   /* loop time when it would have ended, were it not for
+                           these; 0: not yet */
+    uint64_t since_ms;  /* loop time when it began to run */
+    uint64_t failed_ms; /* loop time when it told its failure */
+    uint32_t unauthenticated;    /* connections before their proof */
+    uint32_t turned_away;        /* those that cannot be of the run; */
+    const char *turned_away_why; /* the last one */
     bool loop_open; /* guarded by failure_lock once stages are made */
     bool closing;
 

@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "paths/map/map_internal.h"
+#include "paths/map/networks_internal.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
@@ -364,6 +365,10 @@ static int make_map(generator *g)
     if (err)
         return err;
     err = paths__generate_processes(g);
+    if (!err)
+        err = paths__generate_networks(g);
+    if (!err)
+        err = paths__generate_machines(g);
     if (err)
         return err;
     err = place_all(g);
@@ -387,6 +392,8 @@ int paths_generate(paths_map **out, const paths_generate_options *options)
     free(g.made);
     free(g.numbers);
     free(g.uses);
+    free(g.machines);
+    paths__networks_destroy(g.networks);
     if (err)
         paths_map_destroy(g.map);
     else

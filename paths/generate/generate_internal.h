@@ -15,6 +15,9 @@ typedef struct paths__generator {
     uint32_t *made;      /* its node of the map */
     uint64_t *numbers;   /* of a thread: its number, else its order */
     const char **uses;   /* of an element: its collective use; NULL: none */
+    struct paths__networks
+        *networks;      /* of the map; NULL: all reach each other */
+    uint32_t *machines; /* of each process: the first one with its address */
 } paths__generator;
 
 static inline int paths__generate_no_memory(void)
@@ -25,6 +28,11 @@ static inline int paths__generate_no_memory(void)
 /* --- generate_processes.c --- */
 
 int paths__generate_processes(paths__generator *g);
+bool paths__generate_is_switch(const paths_map_node *node);
+
+/* Fills in `machines`: processes of one address, whatever their ports, are on
+ * one machine. Of those without, and on loopback, that is not known. */
+int paths__generate_machines(paths__generator *g);
 
 /* A process's node of the cluster mapping, which there must be. */
 const paths_map_node *paths__generate_machine(const paths__generator *g,
@@ -34,10 +42,16 @@ const paths_map_node *paths__generate_machine(const paths__generator *g,
 const paths_map_edge *paths__generate_link(const paths__generator *g,
                                            uint32_t from, uint32_t to);
 
+/* --- generate_networks.c --- */
+
+/* Says of each process in which networks it is, and fills in `networks`. */
+int paths__generate_networks(paths__generator *g);
+
 /* --- generate_way.c --- */
 
 /* Lays the way from a node of the map to the next one: straight, or through
- * a proxy and what belongs to the link. `use` is the edge of the application
+ * a proxy and what belongs to the link, and so on over each process between,
+ * where there is no other way. `use` is the edge of the application
  * mapping when the way begins at a thread, else NULL. */
 int paths__generate_way(paths__generator *g, uint32_t from,
                         const paths_map_edge *use, uint32_t to);

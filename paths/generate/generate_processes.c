@@ -1,19 +1,21 @@
-/* generate_processes.c - the processes of a generated map, and the links
- * between. */
+/* generate_processes.c - the processes of a generated map, the links between,
+ * and their machines. */
 #include "paths/generate/generate_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
+#include "paths/net/address.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
 typedef paths__generator generator;
 
 /* Attributes of a machine that are read here. */
-#define OWN 3
+#define OWN 4
 
 static int set(paths_attributes *attributes, const char *key, const char *value)
 {
@@ -87,7 +89,7 @@ static int check_attributes(const paths_map *map, unsigned line,
     return 0;
 }
 
-static bool is_switch(const paths_map_node *node)
+bool paths__generate_is_switch(const paths_map_node *node)
 {
     return strcmp(node->type, "switch") == 0;
 }
@@ -95,7 +97,7 @@ static bool is_switch(const paths_map_node *node)
 static int check_machine(const paths_map *cluster, const paths_map_node *node)
 {
     const char *known[OWN + PATHS__ATTRIBUTE_TYPES_MAX + 1] = {
-        "address", "polling", "encrypt"};
+        "address", "polling", "encrypt", "networks"};
     const paths_attribute_type *type;
     size_t count = OWN;
 
@@ -153,7 +155,7 @@ int paths__generate_processes(generator *g)
                               "there is no process in it: write "
                               "one node for each");
     for (uint32_t i = 0; i < cluster->node_count && !err; i++) {
-        if (!is_switch(&cluster->nodes[i]))
+        if (!paths__generate_is_switch(&cluster->nodes[i]))
             err = copy_process(g, cluster, &cluster->nodes[i]);
     }
     for (uint32_t i = 0; i < cluster->edge_count && !err; i++)
@@ -202,4 +204,61 @@ const paths_map_edge *paths__generate_link(const generator *g, uint32_t from,
         edge ? paths_attributes_get(&edge->attributes, "simulate") : NULL;
 
     return text && strcmp(text, "true") == 0 ? edge : NULL;
+}
+
+/* --- machines --- */
+
+typedef struct placed {
+    struct sockaddr_storage at; /* with port 0 */
+    uint32_t process;
+} placed;
+
+static int by_address(const void *left, const void *right)
+{
+    const placed *a = left, *b = right;
+    int order = memcmp(&a->at, &b->at, sizeof(a->at));
+
+    return order ? order
+                 : (a->process > b->process) - (a->process < b->process);
+}
+
+/* False: its address does not say on which machine it is. */
+static bool place_of(placed *out, const paths_map *map, uint32_t process)
+{
+    const char *text =
+        paths_attributes_get(&map->processes[process].attributes, "address");
+    paths_address address;
+
+    *out = (placed){.process = process};
+    if (!text || paths_address_parse(&address, text) != 0 ||
+        paths_address_is_loopback(&address.socket))
+        return false;
+    paths_address_set_port(&address, 0);
+    out->at = address.socket;
+    return true;
+}
+
+int paths__generate_machines(generator *g)
+{
+    const paths_map *map = g->map;
+    placed *all = calloc((size_t)map->process_count + 1, sizeof(*all));
+    uint32_t count = 0;
+
+    g->machines =
+        malloc(((size_t)map->process_count + 1) * sizeof(*g->machines));
+    if (!all || !g->machines) {
+        free(all);
+        return paths__generate_no_memory();
+    }
+    for (uint32_t i = 0; i < map->process_count; i++) {
+        g->machines[i] = i;
+        count += place_of(&all[count], map, i);
+    }
+    qsort(all, count, sizeof(*all), by_address);
+    for (uint32_t i = 1; i < count; i++) {
+        if (memcmp(&all[i].at, &all[i - 1].at, sizeof(all[i].at)) == 0)
+            g->machines[all[i].process] = g->machines[all[i - 1].process];
+    }
+    free(all);
+    return 0;
 }

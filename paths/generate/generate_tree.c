@@ -6,7 +6,8 @@
  *
  *   flat          all threads come to the root
  *   hierarchical  threads of one process come together there, then the
- *                 processes of one cluster, then all at the root
+ *                 processes of one machine, then those of one cluster, then
+ *                 all at the root
  *   binomial      as MPI reduces: the thread of rank r, lowest bit b, comes to
  *                 rank r - b, and the root stands at rank 0
  *
@@ -196,6 +197,20 @@ static char *name_process(const tree *t, uint32_t process)
     return name_part(t->root, t->g->map->processes[process].name);
 }
 
+static uint32_t place_machine(const tree *t, uint32_t process)
+{
+    return t->g->machines[process];
+}
+
+/* Called after its first process, whose own wrapper is called like that. */
+static char *name_machine(const tree *t, uint32_t process)
+{
+    const char *first = t->g->map->processes[t->g->machines[process]].name;
+    char *name;
+
+    return asprintf(&name, "%s.machine_%s", t->root, first) < 0 ? NULL : name;
+}
+
 /* A process that is in no cluster is one by itself. */
 static uint32_t place_cluster(const tree *t, uint32_t process)
 {
@@ -322,9 +337,12 @@ static int lay_flat(tree *t)
 static int lay_hierarchy(tree *t)
 {
     static const level by_process = {place_process, name_process};
+    static const level by_machine = {place_machine, name_machine};
     static const level by_cluster = {place_cluster, name_cluster};
     int err = climb(t, &by_process);
 
+    if (!err)
+        err = climb(t, &by_machine);
     if (!err)
         err = climb(t, &by_cluster);
     return err ? err : lay_flat(t);

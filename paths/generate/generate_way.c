@@ -2,13 +2,15 @@
  *
  * What stands on it depends on the two processes alone: nothing where they are
  * one, otherwise a proxy on the process that is left, and a delay before it
- * where the link between the two is to be simulated. */
+ * where the link between the two is to be simulated. Where they do not reach
+ * each other it leads over the processes between. */
 #include "paths/generate/generate_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "paths/map/map_internal.h"
+#include "paths/map/networks_internal.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"
 
@@ -46,6 +48,7 @@ typedef struct way {
     paths__generator *g;
     const paths_map_edge *use; /* begins at a thread: what it does; or NULL */
     const char *name;          /* of the node where it begins */
+    const char *between;       /* the process on the way; NULL: it begins */
     uint32_t last;             /* node that it has come to */
     bool begun;
 } way;
@@ -67,7 +70,8 @@ static int step(way *w, uint32_t to)
                                  &w->use->attributes);
 }
 
-/* "<thread>.<as>.<kind>", or "<wrapper>.<kind>". */
+/* "<thread>.<as>.<kind>", or "<wrapper>.<kind>"; behind that, of one on the
+ * way, ".<process>". */
 static char *name_stage(const way *w, const char *kind)
 {
     const char *as = NULL;
@@ -79,8 +83,9 @@ static char *name_stage(const way *w, const char *kind)
         if (!as)
             as = w->g->application->nodes[w->use->to].name;
     }
-    length = as ? asprintf(&name, "%s.%s.%s", w->name, as, kind)
-                : asprintf(&name, "%s.%s", w->name, kind);
+    length =
+        asprintf(&name, "%s%s%s.%s%s%s", w->name, as ? "." : "", as ? as : "",
+                 kind, w->between ? "." : "", w->between ? w->between : "");
     return length < 0 ? NULL : name;
 }
 
@@ -112,19 +117,37 @@ static int add_delay(way *w, uint32_t process, const paths_map_edge *link)
     return err;
 }
 
+/* From one process to the next one. Names of the first are "...proxy", of those
+ * on the way "...proxy.<process>". */
+static int cross(way *w, uint32_t here, uint32_t next)
+{
+    const paths_map_edge *link = paths__generate_link(w->g, here, next);
+    int err = 0;
+
+    w->between = w->begun ? w->g->map->processes[here].name : NULL;
+    if (link)
+        err = add_delay(w, here, link);
+    return err ? err : add_stage(w, here, "proxy");
+}
+
 int paths__generate_way(paths__generator *g, uint32_t from,
                         const paths_map_edge *use, uint32_t to)
 {
     uint32_t here = g->map->nodes[from].process,
              there = g->map->nodes[to].process;
-    const paths_map_edge *link =
-        here == there ? NULL : paths__generate_link(g, here, there);
-    way w = {g, use, g->map->nodes[from].name, from, false};
+    way w = {g, use, g->map->nodes[from].name, NULL, from, false};
     int err = 0;
 
-    if (link)
-        err = add_delay(&w, here, link);
-    if (!err && here != there)
-        err = add_stage(&w, here, "proxy");
+    while (here != there && !err) {
+        uint32_t next = paths__networks_next(g->networks, here, there);
+        if (next == PATHS_NONE)
+            return pastset_fail(PASTSET_EMAP,
+                                "there is no way from process %s to process "
+                                "%s: no process between is in networks of both",
+                                g->map->processes[here].name,
+                                g->map->processes[there].name);
+        err = cross(&w, here, next);
+        here = next;
+    }
     return err ? err : step(&w, to);
 }

@@ -11,7 +11,7 @@ static const paths_attribute_type *types[PATHS__ATTRIBUTE_TYPES_MAX];
 static size_t type_count;
 
 /* Those that this layer reads itself. */
-static const char *const own[] = {"address", "polling", "encrypt"};
+static const char *const own[] = {"address", "polling", "encrypt", "networks"};
 
 int paths_attribute_register(const paths_attribute_type *type)
 {

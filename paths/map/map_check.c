@@ -14,6 +14,7 @@
 #include "paths/generate/generate_internal.h"
 #include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
+#include "paths/map/networks_internal.h"
 #include "paths/map/nearest_word.h"
 #include "paths/wrappers/wrapper.h"
 #include "pastset/element.h"
@@ -163,15 +164,44 @@ static void check_encrypt(checker *c, const paths_attributes *attributes,
                  encrypt);
 }
 
+static void check_networks(checker *c, const paths_map_process *process)
+{
+    const char *text = paths_attributes_get(&process->attributes, "networks");
+
+    if (text && paths__networks_check(text) != 0)
+        diagnose(c, process->line, process->name, "%s", pastset_error());
+}
+
 static void check_process(checker *c, const paths_map_process *process)
 {
     check_encrypt(c, &process->attributes, process->line, process->name);
+    check_networks(c, process);
     if (!is_file_name(process->name))
         diagnose(c, process->line, process->name,
                  "a process's files are named after it: use 1 to %d letters, "
                  "digits, _ . and -, and no . in front",
                  PROCESS_NAME_BYTES);
     check_types(c, process);
+}
+
+/* The first process is joined by all others, and those of an edge talk to each
+ * other: by way of others, if need be. */
+static void check_ways(checker *c)
+{
+    const paths_map *map = c->map;
+    paths__networks *networks;
+
+    if (paths__networks_create(&networks, map) != 0)
+        return; /* that has been said */
+    for (uint32_t i = 1; networks && i < map->process_count; i++) {
+        const paths_map_process *process = &map->processes[i];
+        if (paths__networks_next(networks, i, 0) == PATHS_NONE)
+            diagnose(c, process->line, process->name,
+                     "networks: there is no way from here to process %s: put "
+                     "it into a network of one that has a way",
+                     map->processes[0].name);
+    }
+    paths__networks_destroy(networks);
 }
 
 static void check_processes(checker *c)
@@ -199,6 +229,7 @@ static void check_processes(checker *c)
                      pastset_error());
     }
     check_places(c, places, count);
+    check_ways(c);
     free(places);
 }
 

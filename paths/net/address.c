@@ -76,6 +76,36 @@ fail:
                         text);
 }
 
+bool paths_address_is_loopback(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *v4 = (const void *)address;
+    const struct sockaddr_in6 *v6 = (const void *)address;
+
+    switch (address->ss_family) {
+    case AF_UNIX:
+        return true;
+    case AF_INET:
+        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+    case AF_INET6:
+        return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) ||
+               (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) &&
+                v6->sin6_addr.s6_addr[12] == 127);
+    default:
+        return false;
+    }
+}
+
+void paths_address_set_port(paths_address *address, uint16_t port)
+{
+    address->port = port;
+    if (address->socket.ss_family == AF_INET)
+        ((struct sockaddr_in *)(void *)&address->socket)->sin_port =
+            htons(port);
+    else
+        ((struct sockaddr_in6 *)(void *)&address->socket)->sin6_port =
+            htons(port);
+}
+
 static int fail_socket(const char *text)
 {
     int error = errno;
@@ -94,8 +124,10 @@ static int fail_socket(const char *text)
         "cannot listen at %s: %s%s", text, strerror(error), advice);
 }
 
-/* Writes the address that the socket got, as a map has it. */
-static int actual_write(int fd, char actual[PATHS_ADDRESS_TEXT])
+/* Writes the address that the socket got, as a map has it; of one that listens
+ * at all addresses, with that of `a`. */
+static int actual_write(int fd, const paths_address *a,
+                        char actual[PATHS_ADDRESS_TEXT])
 {
     struct sockaddr_storage bound;
     const struct sockaddr_in *v4 = (const void *)&bound;
@@ -106,33 +138,53 @@ static int actual_write(int fd, char actual[PATHS_ADDRESS_TEXT])
     if (getsockname(fd, (struct sockaddr *)&bound, &bytes) != 0)
         return -1;
     if (bound.ss_family == AF_INET) {
-        inet_ntop(AF_INET, &v4->sin_addr, ip, sizeof(ip));
+        inet_ntop(
+            AF_INET,
+            &((const struct sockaddr_in *)(const void *)&a->socket)->sin_addr,
+            ip, sizeof(ip));
         snprintf(actual, PATHS_ADDRESS_TEXT, "%s:%u", ip, ntohs(v4->sin_port));
     } else {
-        inet_ntop(AF_INET6, &v6->sin6_addr, ip, sizeof(ip));
+        inet_ntop(
+            AF_INET6,
+            &((const struct sockaddr_in6 *)(const void *)&a->socket)->sin6_addr,
+            ip, sizeof(ip));
         snprintf(actual, PATHS_ADDRESS_TEXT, "[%s]:%u", ip,
                  ntohs(v6->sin6_port));
     }
     return 0;
 }
 
-int paths_address_listen(int *fd, const char *text,
+/* The same port, at whatever address of this machine. */
+static paths_address everywhere_of(const paths_address *a)
+{
+    paths_address out = *a;
+
+    if (a->socket.ss_family == AF_INET)
+        ((struct sockaddr_in *)(void *)&out.socket)->sin_addr.s_addr =
+            htonl(INADDR_ANY);
+    else
+        ((struct sockaddr_in6 *)(void *)&out.socket)->sin6_addr = in6addr_any;
+    return out;
+}
+
+int paths_address_listen(int *fd, const char *text, bool everywhere,
                          char actual[PATHS_ADDRESS_TEXT])
 {
     const char *address = text ? text : PATHS_ADDRESS_LOOPBACK;
     int on = 1;
-    paths_address a;
+    paths_address a, at;
     int err = paths_address_parse(&a, address);
 
     *fd = -1;
     if (err)
         return err;
+    at = everywhere ? everywhere_of(&a) : a;
     *fd = socket(a.socket.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
     /* A port of the map may still be closing from the run before. */
     if (*fd < 0 ||
         setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)) != 0 ||
-        bind(*fd, (struct sockaddr *)&a.socket, a.bytes) != 0 ||
-        listen(*fd, SOMAXCONN) != 0 || actual_write(*fd, actual) != 0) {
+        bind(*fd, (struct sockaddr *)&at.socket, at.bytes) != 0 ||
+        listen(*fd, SOMAXCONN) != 0 || actual_write(*fd, &a, actual) != 0) {
         err = fail_socket(address);
         if (*fd >= 0)
             close(*fd);

@@ -5,6 +5,7 @@
 #ifndef PATHS_ADDRESS_H
 #define PATHS_ADDRESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/socket.h>
@@ -21,10 +22,15 @@ typedef struct paths_address {
 /* Errors: PASTSET_EINVAL with a text that says how one is written. */
 int paths_address_parse(paths_address *out, const char *text);
 
-/* Opens a listening socket at an address (NULL: loopback, any free port), and
- * stores the address that it really got in `actual`.
+void paths_address_set_port(paths_address *address, uint16_t port);
+/* Does it lead to no other machine? */
+bool paths_address_is_loopback(const struct sockaddr_storage *address);
+
+/* Opens a listening socket at an address (NULL: loopback, any free port), or
+ * with its port at all addresses of this machine, and stores the address with
+ * the port that it really got in `actual`.
  * Errors: PASTSET_EINVAL, PASTSET_EIO, PASTSET_ELIMIT. */
-int paths_address_listen(int *fd, const char *text,
+int paths_address_listen(int *fd, const char *text, bool everywhere,
                          char actual[PATHS_ADDRESS_TEXT]);
 
 #endif

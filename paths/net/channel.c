@@ -13,6 +13,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "paths/net/address.h"
 #include "paths/net/records_internal.h"
 #include "pastset/status.h"
 
@@ -70,14 +71,19 @@ int paths__channel_begin(channel *c, const handshake *h, bool is_dialler)
     return err;
 }
 
+void paths__channel_unseal(channel *c)
+{
+    if (c->seals)
+        seals_destroy(c->seals);
+    c->seals = NULL;
+}
+
 void paths__channel_close(channel *c)
 {
     if (c->fd >= 0)
         close(c->fd);
     c->fd = -1;
-    if (c->seals)
-        seals_destroy(c->seals);
-    c->seals = NULL;
+    paths__channel_unseal(c);
 }
 
 /* --- sending --- */
@@ -299,25 +305,6 @@ const char *paths__channel_error(int error)
 
 /* --- exposed? --- */
 
-static bool is_loopback(const struct sockaddr_storage *address)
-{
-    const struct sockaddr_in *v4 = (const void *)address;
-    const struct sockaddr_in6 *v6 = (const void *)address;
-
-    switch (address->ss_family) {
-    case AF_UNIX:
-        return true;
-    case AF_INET:
-        return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
-    case AF_INET6:
-        return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr) ||
-               (IN6_IS_ADDR_V4MAPPED(&v6->sin6_addr) &&
-                v6->sin6_addr.s6_addr[12] == 127);
-    default:
-        return false;
-    }
-}
-
 bool paths__channel_is_exposed(int fd, const char *encrypt)
 {
     struct sockaddr_storage address = {0};
@@ -328,5 +315,5 @@ bool paths__channel_is_exposed(int fd, const char *encrypt)
     if (encrypt && strcmp(encrypt, "never") == 0)
         return false;
     return getpeername(fd, (struct sockaddr *)&address, &bytes) != 0 ||
-           !is_loopback(&address);
+           !paths_address_is_loopback(&address);
 }

@@ -30,6 +30,8 @@ typedef struct channel {
  * (handshake.seals). `is_dialler`: this side connected. Errors:
  * PASTSET_ENOMEM. */
 int paths__channel_begin(channel *c, const handshake *h, bool is_dialler);
+/* What comes from here on is as it is: somebody else's, who may seal it. */
+void paths__channel_unseal(channel *c);
 /* A channel without a socket is left as it is. */
 void paths__channel_close(channel *c);
 

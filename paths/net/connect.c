@@ -1,8 +1,10 @@
 /* connect.c - connecting to another process, until frames can go.
  *
  * Tries again while the other process is not up yet, proves who this one is,
- * and is let in or told why not. It blocks, but not for longer than there is a
- * reason to wait for that process. */
+ * and is let in or told why not. Where it does not reach that process itself,
+ * each one on the way is asked to pass on what is said from there
+ * (relay_internal.h). It blocks, but not for longer than there is a reason to
+ * wait for that process. */
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -12,7 +14,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "paths/net/address.h"
+#include "paths/map/networks_internal.h"
 #include "paths/net/connect_internal.h"
 #include "paths/net/member_internal.h"
 #include "paths/net/records_internal.h"
@@ -71,37 +73,6 @@ static int vain(paths_process *process, uint32_t to)
                                          : paths__gone_why(process, to);
 }
 
-/* Connects, again and again while the other process is not up yet. */
-static int dial(paths_process *process, uint32_t to, int64_t deadline_ns,
-                int *out)
-{
-    int64_t refused_ns =
-        pastset_now_ns() + (int64_t)process->refused_ms * 1000000;
-    const char *text = paths_attributes_get(
-        &process->map->processes[to].attributes, "address");
-    paths_address address;
-    int err = paths_address_parse(&address, text ? text : "");
-
-    if (!err && address.port == 0)
-        err =
-            pastset_fail(PASTSET_EMAP, "its address \"%s\" has no port", text);
-    while (!err) {
-        int error;
-
-        *out = socket_connect(&address);
-        if (*out >= 0)
-            return 0;
-        error = errno;
-        if (!worth_retrying(error) || pastset_now_ns() > deadline_ns ||
-            (error == ECONNREFUSED && pastset_now_ns() > refused_ns) ||
-            is_vain(process, to))
-            err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
-        else
-            poll(NULL, 0, 20); /* it is not up yet */
-    }
-    return err;
-}
-
 static int write_all(int fd, const void *data, size_t bytes)
 {
     const char *at = data;
@@ -123,13 +94,44 @@ static int write_all(int fd, const void *data, size_t bytes)
  * deadline. */
 typedef struct joining {
     paths_process *process;
+    paths__networks *networks;
     uint32_t to;
     channel channel;
     int64_t deadline_ns;
-    bool closed;  /* by the other process */
-    bool reached; /* somebody was there */
-    bool refused; /* and said why this process cannot come in */
+    int64_t refused_ns; /* until then it may be that it is not up yet */
+    bool closed;        /* by the other process */
+    bool reached;       /* somebody was there */
+    bool refused;       /* and said why this process cannot come in */
 } joining;
+
+/* Connects to that process or the first one on the way to it, again and again
+ * while that is not up yet. */
+static int dial(joining *j, uint32_t hop)
+{
+    paths_process *process = j->process;
+    char text[PATHS_ADDRESS_TEXT];
+    paths_address address;
+    int err = paths__networks_address(j->networks, process->map, process->self,
+                                      hop, text);
+
+    if (!err)
+        err = paths_address_parse(&address, text);
+    while (!err) {
+        int error;
+
+        j->channel.fd = socket_connect(&address);
+        if (j->channel.fd >= 0)
+            return 0;
+        error = errno;
+        if (!worth_retrying(error) || pastset_now_ns() > j->deadline_ns ||
+            (error == ECONNREFUSED && pastset_now_ns() > j->refused_ns) ||
+            is_vain(process, j->to))
+            err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
+        else
+            poll(NULL, 0, 20); /* it is not up yet */
+    }
+    return err;
+}
 
 static int read_all(joining *j, void *data, size_t bytes)
 {
@@ -178,7 +180,8 @@ static int answer_read(joining *j,
     return err;
 }
 
-uint8_t paths__connection_seals(const paths_process *process, int fd)
+/* What goes over others may go over more than is seen from here. */
+static uint8_t seals_of(const paths_process *process, int fd, bool is_relayed)
 {
     const char *encrypt = paths_attributes_get(
         &process->map->processes[process->self].attributes, "encrypt");
@@ -186,25 +189,31 @@ uint8_t paths__connection_seals(const paths_process *process, int fd)
 
     if (!encrypt)
         encrypt = paths_attributes_get(&process->map->attributes, "encrypt");
-    if (paths__channel_is_exposed(fd, encrypt))
+    if (paths__channel_is_exposed(fd, encrypt) ||
+        (is_relayed && !(encrypt && strcmp(encrypt, "never") == 0)))
         seals |= HANDSHAKE_SEALED;
     return seals;
 }
 
-static int greet(joining *j, uint16_t role)
+uint8_t paths__connection_seals(const paths_process *process, int fd)
+{
+    return seals_of(process, fd, false);
+}
+
+static int greet(joining *j, uint32_t whom, uint16_t role, bool is_relayed)
 {
     paths_process *process = j->process;
     handshake_claim own = {.role = role,
                            .digest = process->digest,
                            .seals =
-                               paths__connection_seals(process, j->channel.fd)};
+                               seals_of(process, j->channel.fd, is_relayed)};
     unsigned char message[HANDSHAKE_MESSAGE_BYTES];
     unsigned char proof[HANDSHAKE_PROOF_BYTES];
     handshake h;
     int err;
 
     snprintf(own.from, sizeof(own.from), "%s", paths_process_name(process));
-    snprintf(own.to, sizeof(own.to), "%s", process_name(process, j->to));
+    snprintf(own.to, sizeof(own.to), "%s", process_name(process, whom));
     err = paths__handshake_begin(&h, process->key, &own, message);
     if (err)
         goto done;
@@ -254,23 +263,84 @@ static int welcome_read(joining *j)
     return 0;
 }
 
+/* Asks the process at the other end for a way on to the next one, again and
+ * again while that is not up yet. */
+static int way_on(joining *j, uint32_t hop, uint32_t onward)
+{
+    const char *name = process_name(j->process, onward);
+    wire_header header = {.kind = WIRE_RELAY, .bytes = (uint32_t)strlen(name)};
+    int err;
+
+    do {
+        struct iovec parts[2] = {{&header, sizeof(header)},
+                                 {(void *)(uintptr_t)name, header.bytes}};
+        j->refused = false;
+        /* An empty socket takes it whole. */
+        err =
+            paths__channel_send(&j->channel, parts, 2, MSG_NOSIGNAL) < 0
+                ? pastset_fail(PASTSET_EHOST, "%s", paths__channel_error(errno))
+                : welcome_read(j);
+        if (!err || !j->refused || is_vain(j->process, j->to) ||
+            pastset_now_ns() > j->deadline_ns ||
+            pastset_now_ns() > j->refused_ns)
+            break;
+        poll(NULL, 0, 20);
+    } while (true);
+    j->refused = false; /* by one on the way: whoever is meant did not */
+    if (err)
+        return pastset_fail_while(err, "over process %s",
+                                  process_name(j->process, hop));
+    paths__channel_unseal(&j->channel);
+    return 0;
+}
+
+/* Proves to the process at the other end who this is, and is let in. */
+static int enter(joining *j, uint32_t whom, uint16_t role, bool is_relayed)
+{
+    int err = greet(j, whom, role, is_relayed);
+
+    return err ? err : welcome_read(j);
+}
+
+/* The process behind `hop` to which the way leads; `to` itself, or
+ * PATHS_NONE. */
+static int onward_of(joining *j, uint32_t hop, uint32_t *out)
+{
+    *out = paths__networks_next(j->networks, hop, j->to);
+    if (*out == PATHS_NONE)
+        return pastset_fail(PASTSET_EMAP,
+                            "no process between is in networks of both");
+    return 0;
+}
+
 /* One try. */
 static int connect_once(joining *j, uint16_t role)
 {
     struct timeval turn = {.tv_usec = 100000};
-    int err = dial(j->process, j->to, j->deadline_ns, &j->channel.fd);
+    uint32_t hop, onward;
+    bool is_relayed = false;
+    int err = onward_of(j, j->process->self, &hop);
 
     j->closed = false;
+    if (!err)
+        err = dial(j, hop);
+    if (!err) {
+        paths__socket_tune(j->channel.fd);
+        setsockopt(j->channel.fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
+    }
+    for (; !err && hop != j->to; hop = onward, is_relayed = true) {
+        err = onward_of(j, hop, &onward);
+        if (!err)
+            err = enter(j, hop, ROLE_RELAY, is_relayed);
+        if (!err)
+            err = way_on(j, hop, onward);
+    }
     if (!err) {
         if (role == ROLE_MEMBER && !j->reached)
             paths__launcher_tell(j->process, j->process->self, PATHS_COMING);
         j->reached = true;
-        paths__socket_tune(j->channel.fd);
-        setsockopt(j->channel.fd, SOL_SOCKET, SO_RCVTIMEO, &turn, sizeof(turn));
-        err = greet(j, role);
+        err = enter(j, j->to, role, is_relayed);
     }
-    if (!err)
-        err = welcome_read(j);
     if (err)
         paths__channel_close(&j->channel);
     return err;
@@ -323,15 +393,20 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
                    channel *out)
 {
     struct timeval none = {0, 0};
+    int64_t now_ns = pastset_now_ns();
     joining j = {.process = process,
                  .to = to,
                  .channel = {.fd = -1},
-                 .deadline_ns = pastset_now_ns() +
-                                (int64_t)process->connect_timeout_ms * 1000000};
-    int err = connect_once(&j, role);
+                 .deadline_ns =
+                     now_ns + (int64_t)process->connect_timeout_ms * 1000000,
+                 .refused_ns = now_ns + (int64_t)process->refused_ms * 1000000};
+    int err = paths__networks_create(&j.networks, process->map);
 
+    if (!err)
+        err = connect_once(&j, role);
     if (err && j.reached && !j.refused && !is_vain(process, to))
         err = connect_again(&j, role, err);
+    paths__networks_destroy(j.networks);
     if (err && role == ROLE_MEMBER && j.refused)
         /* The coordinator knows. */
         paths__launcher_tell(process, process->self, PATHS_COME);

@@ -7,7 +7,7 @@
 
 #include "pastset/status.h"
 
-#define WIRE_VERSION 3u
+#define WIRE_VERSION 4u
 
 /* --- openings --- */
 
@@ -67,7 +67,7 @@ static bool claim_take(handshake_claim *out,
     memcpy(&out->digest, from, 8);
     memcpy(&out->role, from + 8, 2);
     out->seals = from[10];
-    return out->role >= ROLE_THREAD && out->role <= ROLE_MEMBER &&
+    return out->role >= ROLE_THREAD && out->role <= ROLE_RELAY &&
            out->seals <= HANDSHAKE_SEALS_ALL && sodium_is_zero(from + 11, 5) &&
            name_take(out->from, from + 16) &&
            name_take(out->to, from + 16 + HANDSHAKE_NAME_BYTES);

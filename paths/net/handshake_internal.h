@@ -39,8 +39,8 @@
 #define HANDSHAKE_PROOF_BYTES NOISE_SEAL_BYTES
 
 /* What a connection is for: operations of a thread, those of the loop,
- * membership. */
-enum { ROLE_THREAD = 1, ROLE_LOOP, ROLE_MEMBER };
+ * membership, a way on to another process (relay_internal.h). */
+enum { ROLE_THREAD = 1, ROLE_LOOP, ROLE_MEMBER, ROLE_RELAY };
 
 /* What comes behind the handshake: in sealed records (records_internal.h), and
  * by which cipher. It is sealed if either side says so; the answer has what

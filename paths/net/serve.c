@@ -8,6 +8,7 @@
 
 #include "paths/net/loop_link_internal.h"
 #include "paths/net/member_internal.h"
+#include "paths/net/relay_internal.h"
 #include "paths/net/serve_internal.h"
 #include "paths/wrappers/collectives_internal.h"
 
@@ -78,7 +79,7 @@ static paths_stage *stage_of(const connection *c, uint32_t rank)
     const paths_map_node *proxy;
     paths_stage *stage;
 
-    if (c->outgoing || c->role == ROLE_MEMBER ||
+    if (c->outgoing || c->role == ROLE_MEMBER || c->role == ROLE_RELAY ||
         rank >= process->map->node_count)
         return NULL;
     proxy = &process->map->nodes[process->numbered[rank]];
@@ -266,6 +267,10 @@ void paths__serve_frame(connection *c)
         break;
     case WIRE_REPLY:
         paths__loop_link_reply_end(c);
+        break;
+    case WIRE_RELAY:
+        if (!paths__relay_ask(c))
+            paths__connection_close(c, "it broke the protocol");
         break;
     default:
         paths__member_frame(c);

@@ -58,6 +58,8 @@ int paths__wire_header_check(const wire_header *header, uint32_t max)
     case WIRE_LEFT:
     case WIRE_GONE:
         return check_bytes(header, WIRE_TEXT_BYTES);
+    case WIRE_RELAY:
+        return check_bytes(header, HANDSHAKE_NAME_BYTES);
     case WIRE_WELCOME:
     case WIRE_DONE:
     case WIRE_END:

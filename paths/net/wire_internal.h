@@ -27,7 +27,7 @@
  *
  * Payload: REQUEST write, exchange: the tuple; with a pattern: its values.
  * REPLY: the tuple, or the text of the error. FAILED, SPOILT, LEFT, GONE: a
- * text; with GONE, the name of the process before it. */
+ * text; with GONE, the name of the process before it. RELAY: a name. */
 #ifndef PATHS_WIRE_INTERNAL_H
 #define PATHS_WIRE_INTERNAL_H
 
@@ -52,6 +52,7 @@ typedef enum wire_kind {
     WIRE_LEFT,   /* nobody contributes any more by the way of this proxy */
     WIRE_GONE,   /* a process has died: coordinator to members; or to it */
     WIRE_ENDED,  /* once one has died: a thread has ended; to and from it */
+    WIRE_RELAY,  /* asks for a way on to another process: its name */
     WIRE_KINDS,
 } wire_kind;
 

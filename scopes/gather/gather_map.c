@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "paths/net/address.h"
+
 /* Of a flight recorder, where nothing else is asked for. */
 #define AROUND_NS 20000000ull
 #define HOLD_NS 5000000000ull
@@ -155,6 +157,47 @@ static void encrypt_copy(gather_build *b, paths_attributes *to,
         set(b, to, "encrypt", "%s", encrypt);
 }
 
+/* Who reaches whom in the run, does so in the tree. */
+static void networks_copy(gather_build *b, uint32_t process,
+                          const paths_map_process *app)
+{
+    const char *networks = paths_attributes_get(&app->attributes, "networks");
+
+    if (networks && !b->err)
+        set(b, &b->map->processes[process].attributes, "networks", "%s",
+            networks);
+}
+
+static bool is_same_machine(const char *left, const char *right)
+{
+    paths_address a, b;
+
+    if (!left || !right || paths_address_parse(&a, left) != 0 ||
+        paths_address_parse(&b, right) != 0)
+        return false;
+    paths_address_set_port(&a, 0);
+    paths_address_set_port(&b, 0);
+    return memcmp(&a.socket, &b.socket, sizeof(a.socket)) == 0;
+}
+
+/* The root is where its address is: it reaches whom that machine does. */
+static void root_place(gather_build *b, uint32_t root)
+{
+    const char *address = b->options->root_address;
+
+    if (!address || b->err)
+        return;
+    set(b, &b->map->processes[root].attributes, "address", "%s", address);
+    for (uint32_t i = 0; i < b->app->process_count; i++) {
+        const paths_map_process *app = &b->app->processes[i];
+        if (is_same_machine(
+                address, paths_attributes_get(&app->attributes, "address"))) {
+            networks_copy(b, root, app);
+            return;
+        }
+    }
+}
+
 static uint32_t traces_add(gather_build *b, uint32_t process, const char *name)
 {
     const scopes_throttle *throttle = &b->options->throttle;
@@ -273,6 +316,7 @@ static uint32_t reader_add(gather_build *b, const paths_map_process *app)
     snprintf(name, sizeof(name), "scope.%s", app->name);
     process = process_add(b, name);
     address_copy(b, process, paths_attributes_get(&app->attributes, "address"));
+    networks_copy(b, process, app);
     if (!b->err)
         encrypt_copy(b, &b->map->processes[process].attributes,
                      &app->attributes);
@@ -430,9 +474,7 @@ static int build(gather_build *b)
     if (thread == PATHS_NONE)
         out_of_memory(b);
     set(b, of_node(b, thread), "number", "%u", b->threads++);
-    if (b->options->root_address && !b->err)
-        set(b, &b->map->processes[root].attributes, "address", "%s",
-            b->options->root_address);
+    root_place(b, root);
     sources_add(b);
     levels_add(b, 0, b->options->fanout);
     for (uint32_t i = 0; i < b->count; i++)

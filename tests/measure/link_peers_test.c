@@ -120,7 +120,7 @@ Test(link_client, says_what_to_start_where_nobody_listens, .timeout = 120)
     char address[PATHS_ADDRESS_TEXT];
     measure_link link;
     int fd;
-    check_status(paths_address_listen(&fd, "127.0.0.1", address), 0);
+    check_status(paths_address_listen(&fd, "127.0.0.1", false, address), 0);
     close(fd);
     check_status(measure_link_run(&link, address, &patient), PASTSET_EHOST);
     check_error(address);
@@ -135,7 +135,8 @@ Test(link_client, waits_no_longer_for_a_connection_than_told, .timeout = 60)
     paths_address a;
     measure_link link;
     int listener, fd = socket(AF_INET, SOCK_STREAM, 0);
-    check_status(paths_address_listen(&listener, "127.0.0.1", address), 0);
+    check_status(paths_address_listen(&listener, "127.0.0.1", false, address),
+                 0);
     cr_assert_eq(listen(listener, 0), 0);
     check_status(paths_address_parse(&a, address), 0);
     cr_assert_eq(connect(fd, (struct sockaddr *)&a.socket, a.bytes), 0);

@@ -67,8 +67,8 @@ static void *run(void *context)
 void peer_start(peer *p, void (*behave)(int fd))
 {
     p->behave = behave;
-    cr_assert_eq(paths_address_listen(&p->listener, "127.0.0.1", p->address),
-                 0);
+    cr_assert_eq(
+        paths_address_listen(&p->listener, "127.0.0.1", false, p->address), 0);
     cr_assert_eq(pthread_create(&p->thread, NULL, run, p), 0);
 }
 

@@ -22,10 +22,12 @@ es_test(paths/net/hostile_peer_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
 es_test(paths/net/out_of_turn_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 300 JOBS 6)
+es_test(paths/net/gateway_test LINKS eventspace::paths
+        SOURCES ${processes_support} paths/net/attacker.c TIMEOUT 600)
 es_test(paths/net/sealed_run_test LINKS eventspace::paths
         SOURCES ${hostile_support} TIMEOUT 600 JOBS 6)
 foreach(test security_test noise_test channel_test hostile_peer_test
-             out_of_turn_test sealed_run_test)
+             out_of_turn_test sealed_run_test gateway_test)
   if(TARGET paths_${test})
     target_link_libraries(paths_${test} PRIVATE PkgConfig::SODIUM)
   endif()

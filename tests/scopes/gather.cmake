@@ -33,7 +33,11 @@ if(TARGET scopes_gather_test)
            COMMAND node
              ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_live_test.mjs
              $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:counting_app>)
-  set_tests_properties(scopes/gather/machines_live PROPERTIES
-    TIMEOUT 900 SKIP_RETURN_CODE 77)
+  add_test(NAME scopes/gather/machines_line
+           COMMAND node
+             ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_line_test.mjs
+             $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:counting_app>)
+  set_tests_properties(scopes/gather/machines_live scopes/gather/machines_line
+    PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
 endif()
 es_fuzz(gather LINKS eventspace::scopes)

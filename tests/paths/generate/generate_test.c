@@ -957,7 +957,7 @@ Test(generate, takes_the_attributes_that_upper_layers_register, .timeout = 120)
 
     check_refused(application, "digraph { h [colour=red]; }", NULL,
                   "h: has an unknown attribute, colour: there are address, "
-                  "polling and encrypt");
+                  "polling, encrypt and networks");
     register_both();
     paths_attributes_set(&c->attributes, "encrypt", "always");
     map = generate(&options);
@@ -990,4 +990,104 @@ Test(generate, takes_one_attribute_of_a_name, .timeout = 120)
     cr_expect_eq(paths_attribute_at(0), &colour);
     cr_expect_eq(paths_attribute_at(1), &age);
     cr_expect_null(paths_attribute_at(2));
+}
+
+/* --- gateways and machines --- */
+
+static const char *attribute_of(const paths_map *map, const char *process,
+                                const char *key)
+{
+    uint32_t index = paths_map_find_process(map, process);
+
+    cr_assert_neq(index, PATHS_NONE, "no %s", process);
+    return paths_attributes_get(&map->processes[index].attributes, key);
+}
+
+/* The node behind this one, which has no other. */
+static const char *behind(const paths_map *map, const char *node)
+{
+    uint32_t index = paths_map_find_node(map, node);
+
+    cr_assert_neq(index, PATHS_NONE, "no %s", node);
+    cr_assert_eq(map->nodes[index].out_count, 1);
+    return map->nodes[map->edges[map->nodes[index].out[0]].to].name;
+}
+
+Test(generate, lays_a_proxy_on_each_process_between, .timeout = 120)
+{
+    paths_map *a = map_parse("digraph a { t [kind=thread];"
+                             "e [kind=element, type=u8];"
+                             "t -> e [as=to, use=write]; }");
+    paths_map *c = map_parse("digraph c { reach=links; s1 [kind=switch];"
+                             "s2 [kind=switch]; h0 -> s1; s2 -> s1; h1 -> s2;"
+                             "h1 -> h2; h2 -> h1; h3 -> h2;"
+                             "h4 [networks=\"h2--h3\"]; }");
+    paths_map *p = map_parse("digraph p { t -> h0; e -> h3; }");
+    paths_map *map = generate(&(paths_generate_options){
+        .application = a, .cluster = c, .placement = p});
+    paths_diagnostics diagnostics;
+
+    check_status(paths_map_check(map, &diagnostics), 0);
+    cr_expect_str_eq(attribute_of(map, "h0", "networks"), "s1");
+    cr_expect_str_eq(attribute_of(map, "h1", "networks"), "s1 h1--h2");
+    cr_expect_str_eq(attribute_of(map, "h2", "networks"), "h1--h2 h2--h3");
+    cr_expect_str_eq(attribute_of(map, "h4", "networks"), "h2--h3");
+    cr_expect_str_eq(process_of(map, "t.to.proxy"), "h0");
+    cr_expect_str_eq(behind(map, "t.to.proxy"), "t.to.proxy.h1");
+    cr_expect_str_eq(process_of(map, "t.to.proxy.h1"), "h1");
+    cr_expect_str_eq(behind(map, "t.to.proxy.h1"), "t.to.proxy.h2");
+    cr_expect_str_eq(process_of(map, "t.to.proxy.h2"), "h2");
+    cr_expect_str_eq(behind(map, "t.to.proxy.h2"), "e");
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+    paths_map_destroy(p);
+    paths_map_destroy(map);
+}
+
+Test(generate, refuses_links_that_lead_nowhere, .timeout = 120)
+{
+    const char *application = "digraph a { t [kind=thread];"
+                              "e [kind=element, type=u8];"
+                              "t -> e [as=to, use=write]; }";
+
+    check_refused(application, "digraph c { reach=links; h0 -> h1; h2; }", NULL,
+                  "h2: has no link");
+    check_refused(application, "digraph c { reach=far; h0 -> h1; }", NULL,
+                  "reach=far: choose all");
+    check_refused(application, "digraph c { reach=links; h0 -> h1; h2 -> h3; }",
+                  "digraph p { t -> h0; e -> h3; }",
+                  "there is no way from process h0 to process h3");
+}
+
+/* Contributions of two processes on one machine become one there. */
+Test(generate, combines_within_a_machine_first, .timeout = 120)
+{
+    paths_map *a = map_parse(
+        "digraph a { t0 [kind=thread]; t1 [kind=thread]; t2 [kind=thread];"
+        "t3 [kind=thread]; total [kind=element, type=i64];"
+        "t0 -> total [use=sum]; t1 -> total [use=sum];"
+        "t2 -> total [use=sum]; t3 -> total [use=sum]; }");
+    paths_map *c = map_parse("digraph c { h0 [address=\"10.0.0.1:7000\"];"
+                             "h1 [address=\"10.0.0.2:7000\"];"
+                             "h2 [address=\"10.0.0.2:7001\"];"
+                             "h3 [address=\"127.0.0.1\"]; }");
+    paths_map *p = map_parse("digraph p { t0 -> h0; t1 -> h1; t2 -> h2;"
+                             "t3 -> h3; total -> h0; }");
+    paths_map *map = generate(&(paths_generate_options){
+        .application = a, .cluster = c, .placement = p});
+    paths_diagnostics diagnostics;
+    uint32_t machine;
+
+    check_status(paths_map_check(map, &diagnostics), 0);
+    machine = paths_map_find_node(map, "total.sum.machine_h1");
+    cr_assert_neq(machine, PATHS_NONE);
+    cr_expect_str_eq(process_of(map, "total.sum.machine_h1"), "h1");
+    cr_expect_eq(map->nodes[machine].in_count, 2);
+    cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h0"), PATHS_NONE);
+    cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h3"), PATHS_NONE);
+    cr_expect_eq(map->nodes[paths_map_find_node(map, "total.sum")].in_count, 3);
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+    paths_map_destroy(p);
+    paths_map_destroy(map);
 }

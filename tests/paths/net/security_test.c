@@ -189,7 +189,7 @@ Test(security, answers_nobody_who_wants_another_process)
         attacker_claim(ROLE_THREAD, "h1", "", digest),
         attacker_claim(ROLE_THREAD, "", "h0", digest),
         attacker_claim(0, "h1", "h0", digest),
-        attacker_claim(ROLE_MEMBER + 1, "h1", "h0", digest),
+        attacker_claim(ROLE_RELAY + 1, "h1", "h0", digest),
     };
 
     for (size_t i = 0; i < sizeof(claims) / sizeof(claims[0]); i++)
