@@ -354,8 +354,10 @@ void paths__unbind(paths_process *process)
     for (uint32_t i = 0; process->threads && i < process->thread_count; i++)
         paths__thread_fini(&process->threads[i]);
     free(process->threads);
-    for (uint32_t i = 0; process->peers && i < process->process_count; i++)
+    for (uint32_t i = 0; process->peers && i < process->process_count; i++) {
         free(process->peers[i].why);
+        free(process->peers[i].lost);
+    }
     free(process->peers);
     free(process->ended_threads);
 }

@@ -86,6 +86,7 @@ static void on_tidy(uv_timer_t *timer)
     process->loop_executor.noted |= process->begun; /* a sign of life */
     paths__unauthenticated_tidy(process);
     paths__relays_tidy(process);
+    paths__member_tidy(process);
     paths__member_turn(
         process); /* a failed coordinator does not wait for ever */
 }

@@ -12,8 +12,10 @@
  * not its consequence. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "paths/map/networks_internal.h"
 #include "paths/net/connection_internal.h"
 #include "paths/net/member_internal.h"
 #include "paths/wrappers/collectives_internal.h"
@@ -22,6 +24,8 @@
 /* Who was being let in by a process that died comes again within that, or knows
  * that it did. */
 #define COMING_MS 5000
+/* What breaks at one moment is seen within that. */
+#define LOST_MS 200
 
 static bool is_coordinator(const paths_process *process)
 {
@@ -244,6 +248,121 @@ void paths__member_broken(connection *c)
     tell(c, WIRE_FAILED, text);
 }
 
+/* --- those behind gateways --- */
+
+/* The processes on the way to another, from here on. */
+static uint32_t way_to(const paths_process *process, uint32_t to,
+                       uint32_t *between)
+{
+    paths__networks *networks;
+    uint32_t count = 0, hop = process->self;
+
+    if (paths__networks_create(&networks, process->map) != 0)
+        return 0;
+    while ((hop = paths__networks_next(networks, hop, to)) != to &&
+           hop != PATHS_NONE)
+        between[count++] = hop;
+    paths__networks_destroy(networks);
+    return count;
+}
+
+/* Whose connection broke may be there still, and one on the way gone: with
+ * those behind it, whose connections break at the same moment. So this waits
+ * until all of them can have been seen. False: nobody is between. */
+static bool lost_note(paths_process *process, uint32_t other, const char *why)
+{
+    uint32_t *between =
+        malloc(((size_t)process->process_count + 1) * sizeof(*between));
+    bool noted = between && way_to(process, other, between) > 0;
+
+    free(between);
+    if (noted)
+        process->peers[other].lost = strdup(why);
+    process->peers[other].lost_ms = uv_now(&process->loop);
+    return noted && process->peers[other].lost;
+}
+
+/* The coordinator, for whoever cannot know more. */
+static void coordinator_lost(paths_process *process, const char *why)
+{
+    uint32_t *between =
+        malloc(((size_t)process->process_count + 1) * sizeof(*between));
+    uint32_t count = between ? way_to(process, 0, between) : 0;
+    char names[WIRE_TEXT_BYTES / 2] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < count && used < sizeof(names); i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+                             i ? ", " : "", process_name(process, between[i]));
+    free(between);
+    if (count)
+        pastset_fail(PASTSET_EHOST,
+                     "process %s died, or one on the way to it (%s): %s",
+                     process_name(process, 0), names, why);
+    else
+        pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                     process_name(process, 0), why);
+    paths_process_fail(process, PASTSET_EHOST);
+}
+
+/* The first on the way to a process that is gone, or that one itself. */
+static uint32_t culprit_of(const paths_process *process, uint32_t lost,
+                           uint32_t *between)
+{
+    uint32_t count = way_to(process, lost, between);
+
+    for (uint32_t i = 0; i < count; i++) {
+        const peer *p = &process->peers[between[i]];
+        if (p->lost || atomic_load(&p->dead))
+            return between[i];
+    }
+    return lost;
+}
+
+static void lost_tell(paths_process *process, uint32_t lost, uint32_t culprit)
+{
+    if (culprit == lost)
+        pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                     process_name(process, lost), process->peers[lost].lost);
+    else
+        pastset_fail(PASTSET_EHOST,
+                     "process %s cannot be reached any more: process %s, on "
+                     "the way to it, died",
+                     process_name(process, lost),
+                     process_name(process, culprit));
+    free(process->peers[lost].lost);
+    process->peers[lost].lost = NULL;
+    member_died(process, lost, pastset_error());
+}
+
+void paths__member_tidy(paths_process *process)
+{
+    uint32_t *between = NULL;
+
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        const peer *p = &process->peers[i];
+        if (!p->lost || process->ended || atomic_load(&process->failed) ||
+            uv_now(&process->loop) - p->lost_ms < LOST_MS)
+            continue;
+        if (!between)
+            between =
+                malloc(((size_t)process->process_count + 1) * sizeof(*between));
+        if (!between)
+            return; /* at the next one */
+        /* Who is behind it says so, and so must come after it. */
+        for (uint32_t culprit = i;;) {
+            culprit = culprit_of(process, i, between);
+            if (culprit == i || !process->peers[culprit].lost) {
+                lost_tell(process, i, culprit);
+                break;
+            }
+            lost_tell(process, culprit, culprit);
+        }
+    }
+    free(between);
+}
+
 void paths__member_lost(connection *c, const char *why)
 {
     paths_process *process = c->process;
@@ -255,12 +374,14 @@ void paths__member_lost(connection *c, const char *why)
     process->peers[c->peer].member = NULL;
     if (process->closing || process->ended)
         return;
-    pastset_fail(PASTSET_EHOST, "process %s died: %s",
-                 process_name(process, c->peer), why);
-    if (!is_coordinator(process))
-        paths_process_fail(process, PASTSET_EHOST);
-    else if (!atomic_load(&process->failed))
+    if (!is_coordinator(process)) {
+        coordinator_lost(process, why);
+    } else if (!atomic_load(&process->failed) &&
+               !lost_note(process, c->peer, why)) {
+        pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                     process_name(process, c->peer), why);
         member_died(process, c->peer, pastset_error());
+    }
 }
 
 /* --- turns of the loop --- */
@@ -286,7 +407,7 @@ static void tell_failure(paths_process *process)
 static bool all_done(const paths_process *process)
 {
     for (uint32_t i = 0; i < process->process_count; i++) {
-        if (!process->peers[i].done)
+        if (!process->peers[i].done || process->peers[i].lost)
             return false;
     }
     return true;

@@ -39,6 +39,9 @@ bool paths__member_come(connection *c, const handshake_claim *claim);
 /* DONE, END, FAILED and GONE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
+/* Of those that were lost some time ago: who has died, and who is only behind
+ * one that has. */
+void paths__member_tidy(paths_process *process);
 /* What came from there was changed on the way. */
 void paths__member_broken(connection *c);
 /* The loop: looks whether the run can end, and tells the others what they
