@@ -114,6 +114,7 @@ void paths__gone(paths_process *process, uint32_t gone, const char *why)
     snprintf(text, sizeof(text), "%s", why);
     process->peers[gone].why = strdup(text);
     pthread_mutex_unlock(&process->failure_lock);
+    process->peers[gone].dead_ms = uv_now(&process->loop);
     atomic_store(&process->peers[gone].dead, true);
     process->bereaved = true;
     paths__collectives_gone(process, gone, text);

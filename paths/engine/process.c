@@ -18,6 +18,7 @@
 #include "paths/net/member_internal.h"
 #include "paths/net/relay_internal.h"
 #include "paths/net/serve_internal.h"
+#include "paths/net/silence_internal.h"
 
 #define HELD_MAX 1000000
 #define CONNECT_TIMEOUT_MS 60000
@@ -86,6 +87,7 @@ static void on_tidy(uv_timer_t *timer)
     process->loop_executor.noted |= process->begun; /* a sign of life */
     paths__unauthenticated_tidy(process);
     paths__relays_tidy(process);
+    paths__silence_tidy(process);
     paths__member_tidy(process);
     paths__member_turn(
         process); /* a failed coordinator does not wait for ever */

@@ -33,6 +33,7 @@ struct peer {
     bool loop_needs;      /* the loop carries operations to it */
     _Atomic bool dead;    /* set by the loop, after `why` */
     char *why;            /* it died; guarded by failure_lock */
+    uint64_t dead_ms;     /* loop time of that; loop only */
     char *lost;           /* coordinator: why its membership broke, while it is
                              not known whether it has died; NULL: it did not */
     uint64_t lost_ms;     /* loop time of that */

@@ -12,11 +12,12 @@
 #include "paths/map/networks_internal.h"
 #include "paths/net/address.h"
 #include "paths/net/connect_internal.h"
+#include "paths/net/silence_internal.h"
 
 #define FLOW_BYTES 65536
 #define MOVES_AT_ONCE 16   /* before the loop turns to the others */
 #define CONNECTING_MS 1000 /* as connect.c does */
-#define LINGER_MS 5000
+#define LINGER_MS 3000
 
 /* What one of them has said, and the other has not got. */
 typedef struct flow {
@@ -344,6 +345,9 @@ void paths__relays_tidy(paths_process *process)
         next = r->next;
         if (r->from && uv_now(&process->loop) - r->since_ms > CONNECTING_MS)
             refuse(r, "it does not answer");
+        else if (!r->from && (paths__socket_is_silent(r->sides[0].fd) ||
+                              paths__socket_is_silent(r->sides[1].fd)))
+            relay_close(r);
     }
 }
 

@@ -29,15 +29,13 @@ if(TARGET scopes_gather_test)
            COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_test.sh
                    $<TARGET_FILE_DIR:eventspace_cli>)
   set_tests_properties(scopes/gather/machines PROPERTIES TIMEOUT 600)
-  add_test(NAME scopes/gather/machines_live
-           COMMAND node
-             ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_live_test.mjs
-             $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:counting_app>)
-  add_test(NAME scopes/gather/machines_line
-           COMMAND node
-             ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_line_test.mjs
-             $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:counting_app>)
-  set_tests_properties(scopes/gather/machines_live scopes/gather/machines_line
-    PROPERTIES TIMEOUT 900 SKIP_RETURN_CODE 77)
+  foreach(test live line cable)
+    add_test(NAME scopes/gather/machines_${test}
+             COMMAND node
+               ${CMAKE_CURRENT_SOURCE_DIR}/scopes/gather/machines_${test}_test.mjs
+               $<TARGET_FILE_DIR:eventspace_cli> $<TARGET_FILE:counting_app>)
+    set_tests_properties(scopes/gather/machines_${test} PROPERTIES
+      TIMEOUT 900 SKIP_RETURN_CODE 77)
+  endforeach()
 endif()
 es_fuzz(gather LINKS eventspace::scopes)
