@@ -1,7 +1,7 @@
 /* gateway_test.c - a run whose processes do not all reach each other: what they
  * say goes by way of those between. */
-#include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -106,6 +106,87 @@ Test(gateway, may_come_last)
         processes_end_well(&run, 120);
         processes_free(&run);
     }
+}
+
+/* --- much at once --- */
+
+#define LARGE (1u << 20)
+#define LARGE_ROUNDS 40
+
+/* Both threads write to the other one's element, by a connection of their own
+ * and no proxy between. */
+static const char *const large =
+    "digraph g {"
+    "subgraph cluster_h0 { networks=a; t0 [kind=thread, number=0];"
+    " e0 [kind=element, type=\"u8[1048576]\", capacity=2];"
+    " p [kind=proxy]; }"
+    "subgraph cluster_h1 { networks=\"a b\"; t1 [kind=thread, number=1];"
+    " e1 [kind=element, type=u8]; }"
+    "subgraph cluster_h2 { networks=\"b c\"; t2 [kind=thread, number=2];"
+    " e2 [kind=element, type=u8]; }"
+    "subgraph cluster_h3 { networks=c; t3 [kind=thread, number=3];"
+    " e3 [kind=element, type=\"u8[1048576]\", capacity=2];"
+    " q [kind=proxy]; }"
+    "t0 -> p [as=to, use=write]; p -> e3; t0 -> e0 [as=from, use=read];"
+    "t3 -> q [as=to, use=write]; q -> e0; t3 -> e3 [as=from, use=read];"
+    "t1 -> e1 [as=own, use=both]; t2 -> e2 [as=own, use=both]; }";
+
+static void fill(unsigned char *tuple, uint32_t seed)
+{
+    for (size_t i = 0; i < LARGE; i++) {
+        seed = seed * 1664525u + 1013904223u;
+        tuple[i] = (unsigned char)(seed >> 24);
+    }
+}
+
+static int exchange_large(paths_thread *self, void *argument)
+{
+    uint32_t number = paths_thread_number(self);
+    unsigned char *own, *got, *want;
+    paths_path *to, *from;
+
+    (void)argument;
+    if (number == 1 || number == 2)
+        return 0;
+    own = malloc(3 * (size_t)LARGE);
+    expect(own != NULL);
+    got = own + LARGE;
+    want = got + LARGE;
+    expect_status(paths_open(&to, self, "to"), 0);
+    expect_status(paths_open(&from, self, "from"), 0);
+    for (uint32_t i = 0; i < LARGE_ROUNDS; i++) {
+        fill(own, 2 * i + (number == 0));
+        fill(want, 2 * i + (number != 0));
+        expect_status(paths_write(to, own, LARGE), 0);
+        expect_status(paths_observe(from, got, LARGE), 0);
+        expect(memcmp(got, want, LARGE) == 0);
+    }
+    free(own);
+    return 0;
+}
+
+static const process_program large_programs[] = {{"*", exchange_large, NULL},
+                                                 {NULL, NULL, NULL}};
+
+static void exchange_by(const char *encrypt)
+{
+    if (encrypt)
+        setenv("PROCESSES_ENCRYPT", encrypt, 1);
+    run = (processes){.map_text = large, .programs = large_programs};
+    processes_start(&run);
+    processes_end_well(&run, 120);
+    processes_free(&run);
+    unsetenv("PROCESSES_ENCRYPT");
+}
+
+Test(gateway, passes_on_all_of_what_is_large)
+{
+    exchange_by(NULL);
+}
+
+Test(gateway, passes_on_what_it_cannot_read)
+{
+    exchange_by("always");
 }
 
 /* --- what a peer may not ask --- */
