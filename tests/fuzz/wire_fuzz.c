@@ -37,6 +37,7 @@ enum {
     MODE_ANSWER,  /* this process has connected, and is answered this claim */
     MODE_SEALED,  /* it was let in, and what arrives is sealed */
     MODE_RECORDS, /* it was let in, and seals nothing, though it should */
+    MODE_RELAY,   /* it was let in, to ask for a way on */
     MODES,
 };
 
@@ -433,6 +434,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
         break;
     case MODE_LOOP:
         fd = opened_make(process, ROLE_LOOP);
+        break;
+    case MODE_RELAY:
+        fd = opened_make(process, ROLE_RELAY);
         break;
     case MODE_MEMBER:
         fd = opened_make(process, ROLE_MEMBER);
