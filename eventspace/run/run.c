@@ -103,7 +103,7 @@ static bool process_there(process_files *files, const eventspace_meta *meta,
     struct pollfd look = {.fd = files->pidfd, .events = POLLIN};
 
     if (files->pidfd >= 0)
-        return poll(&look, 1, 0) == 0; /* it is readable at the end */
+        return poll(&look, 1, 0) != 1; /* it is readable at the end */
     if (keeps && meta->pid > 0 && meta->pid <= INT32_MAX)
         files->pidfd = pidfd_open((pid_t)meta->pid, 0);
     /* After opening it: a number that was given to another process meanwhile

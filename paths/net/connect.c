@@ -322,6 +322,8 @@ static int connect_once(joining *j, uint16_t role)
     int err = onward_of(j, j->process->self, &hop);
 
     j->closed = false;
+    j->refused_ns =
+        pastset_now_ns() + (int64_t)j->process->refused_ms * 1000000;
     if (!err)
         err = dial(j, hop);
     if (!err) {
@@ -393,13 +395,11 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
                    channel *out)
 {
     struct timeval none = {0, 0};
-    int64_t now_ns = pastset_now_ns();
     joining j = {.process = process,
                  .to = to,
                  .channel = {.fd = -1},
-                 .deadline_ns =
-                     now_ns + (int64_t)process->connect_timeout_ms * 1000000,
-                 .refused_ns = now_ns + (int64_t)process->refused_ms * 1000000};
+                 .deadline_ns = pastset_now_ns() +
+                                (int64_t)process->connect_timeout_ms * 1000000};
     int err = paths__networks_create(&j.networks, process->map);
 
     if (!err)
@@ -407,7 +407,7 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
     if (err && j.reached && !j.refused && !is_vain(process, to))
         err = connect_again(&j, role, err);
     paths__networks_destroy(j.networks);
-    if (err && role == ROLE_MEMBER && j.refused)
+    if (err && role == ROLE_MEMBER && j.refused && j.reached)
         /* The coordinator knows. */
         paths__launcher_tell(process, process->self, PATHS_COME);
     if (err &&
