@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "paths/map/map_internal.h"
+#include "paths/map/nearest_word.h"
 #include "pastset/status.h"
 
 /* Written before maps are looked at, read afterwards: no lock. */
@@ -13,11 +14,38 @@ static size_t type_count;
 /* Those that this layer reads itself. */
 static const char *const own[] = {"address", "polling", "encrypt", "networks"};
 
+/* Those of the graph that nobody registers. */
+static const char *const of_graphs[] = {"wrappers", "trace_policy",
+                                        "trace_capacity", "cluster"};
+
+#define OWN (sizeof(own) / sizeof(*own))
+#define OF_GRAPHS (sizeof(of_graphs) / sizeof(*of_graphs))
+
+const char *paths__attribute_meant(const char *key)
+{
+    const char *words[OWN + OF_GRAPHS + PATHS__ATTRIBUTE_TYPES_MAX];
+    size_t count = 0;
+
+    for (size_t i = 0; i < OWN; i++)
+        words[count++] = own[i];
+    for (size_t i = 0; i < OF_GRAPHS; i++)
+        words[count++] = of_graphs[i];
+    for (size_t i = 0; i < type_count; i++) {
+        if (types[i]->of_processes)
+            words[count++] = types[i]->name;
+    }
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp(words[i], key) == 0)
+            return NULL;
+    }
+    return paths_nearest_word(key, words, count);
+}
+
 int paths_attribute_register(const paths_attribute_type *type)
 {
     if (!type->name || !*type->name)
         return pastset_fail(PASTSET_EINVAL, "an attribute needs a name");
-    for (size_t i = 0; i < sizeof(own) / sizeof(*own); i++) {
+    for (size_t i = 0; i < OWN; i++) {
         if (strcmp(own[i], type->name) == 0)
             return pastset_fail(PASTSET_EEXIST,
                                 "there is an attribute \"%s\" already",

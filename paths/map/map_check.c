@@ -164,6 +164,27 @@ static void check_encrypt(checker *c, const paths_attributes *attributes,
                  encrypt);
 }
 
+/* Processes and the graph may have others, which programs read; but one that is
+ * nearly like ours is that one. `outer`: what it has from there is not its own.
+ */
+static void check_misspelt(checker *c, const paths_attributes *attributes,
+                           const paths_attributes *outer, uint32_t line,
+                           const char *name)
+{
+    for (size_t i = 0; i < attributes->count; i++) {
+        const paths_attribute *item = &attributes->items[i];
+        const char *inherited =
+            outer ? paths_attributes_get(outer, item->key) : NULL;
+        const char *meant = NULL;
+        if (item->value[0] && !paths__attribute_draws(item->key) &&
+            !(inherited && strcmp(inherited, item->value) == 0))
+            meant = paths__attribute_meant(item->key);
+        if (meant)
+            diagnose(c, line, name, "has an attribute %s; did you mean %s?",
+                     item->key, meant);
+    }
+}
+
 static void check_networks(checker *c, const paths_map_process *process)
 {
     const char *text = paths_attributes_get(&process->attributes, "networks");
@@ -176,6 +197,8 @@ static void check_process(checker *c, const paths_map_process *process)
 {
     check_encrypt(c, &process->attributes, process->line, process->name);
     check_networks(c, process);
+    check_misspelt(c, &process->attributes, &c->map->attributes, process->line,
+                   process->name);
     if (!is_file_name(process->name))
         diagnose(c, process->line, process->name,
                  "a process's files are named after it: use 1 to %d letters, "
@@ -214,6 +237,7 @@ static void check_processes(checker *c)
         c->err = PASTSET_ENOMEM;
         return;
     }
+    check_misspelt(c, &map->attributes, NULL, 0, map->name);
     for (uint32_t i = 0; i < map->process_count; i++) {
         const paths_map_process *process = &map->processes[i];
         const char *text =

@@ -28,6 +28,9 @@ void paths__attributes_clear(paths_attributes *attributes);
 /* True for attributes that Graphviz draws by and nothing else looks at. `id`
  * is not among them, since nodes are numbered by it. */
 bool paths__attribute_draws(const char *key);
+/* Of a process or the graph, which may have attributes that nobody here knows:
+ * the one that was probably meant, if this one is misspelt, else NULL. */
+const char *paths__attribute_meant(const char *key);
 
 /* Fails with PASTSET_EMAP and "file:line: node: text". */
 int paths__fail_at(const paths_map *map, unsigned line, const char *node,

@@ -135,6 +135,41 @@ Test(networks, a_map_without_a_way_to_its_first_process_is_refused)
     paths_map_destroy(map);
 }
 
+/* What would be without effect, and nobody would find out. */
+Test(networks, are_meant_where_they_are_misspelt)
+{
+    static const struct {
+        const char *graph, *process, *why;
+    } bad[] = {{"", "netwroks=x;",
+                "an attribute netwroks; did you mean "
+                "networks?"},
+               {"encrypted=always;", "", "encrypted; did you mean encrypt?"},
+               {"adress=\"127.0.0.1\";", "", "adress; did you mean address?"},
+               {"", "", NULL},
+               {"tunnel=\"8x8\"; label=x; pencolor=red;", "owner=ann;", NULL}};
+
+    for (size_t i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+        paths_diagnostics found = {NULL, 0};
+        char text[512];
+        paths_map *map;
+        int err;
+        snprintf(text, sizeof(text),
+                 "digraph g { %s subgraph cluster_a { %s"
+                 "  t [kind=thread, number=0]; e [kind=element, type=u8]; }"
+                 "t -> e [as=to, use=write]; }",
+                 bad[i].graph, bad[i].process);
+        map = map_parse(text);
+        err = paths_map_check(map, &found);
+        cr_assert_eq(err, bad[i].why ? PASTSET_EMAP : 0, "%s", text);
+        cr_assert_eq(found.count, bad[i].why ? 1 : 0, "%s", text);
+        if (bad[i].why)
+            cr_expect(strstr(found.items[0].text, bad[i].why), "%s",
+                      found.items[0].text);
+        paths_diagnostics_clear(&found);
+        paths_map_destroy(map);
+    }
+}
+
 /* --- against an independent computation --- */
 
 static uint32_t state = 1;
