@@ -268,10 +268,11 @@ Test(hostile_peer, is_told_apart_from_a_process)
 Test(hostile_peer, is_told_apart_from_a_process_of_another_version)
 {
     unsigned char answer[HANDSHAKE_OPENING_BYTES];
+    char text[40];
 
     paths__handshake_opening(answer);
-    answer[4]++;
-    answers(sizeof(answer), answer, "it speaks version 4");
+    snprintf(text, sizeof(text), "it speaks version %d", ++answer[4]);
+    answers(sizeof(answer), answer, text);
 }
 
 Test(hostile_peer, is_told_apart_from_who_knows_the_key)
