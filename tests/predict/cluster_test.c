@@ -504,10 +504,10 @@ Test(cluster_update, path_maps_are_not_generated_with_a_misspelt_attribute)
     options.application = threads;
     options.cluster = cluster;
     check_status(paths_generate(&map, &options), PASTSET_EMAP);
-    check_error(
-        "a: has an unknown attribute, lode: there are address, "
-        "polling, encrypt, networks, affinity, netns, load, law, speed, processors "
-        "and place");
+    check_error("a: has an unknown attribute, lode: there are address, "
+                "polling, encrypt, networks, affinity, netns, load, law, "
+                "speed, processors "
+                "and place");
     paths_map_destroy(threads);
     paths_map_destroy(cluster);
 }

@@ -140,11 +140,11 @@ Test(networks, are_meant_where_they_are_misspelt)
 {
     static const struct {
         const char *graph, *process, *why;
-    } bad[] = {{"", "netwroks=x;",
-                "an attribute netwroks; did you mean "
+    } bad[] = {{"", "networkz=x;",
+                "an attribute networkz; did you mean "
                 "networks?"},
                {"encrypted=always;", "", "encrypted; did you mean encrypt?"},
-               {"adress=\"127.0.0.1\";", "", "adress; did you mean address?"},
+               {"addrezz=\"127.0.0.1\";", "", "addrezz; did you mean address?"},
                {"", "", NULL},
                {"tunnel=\"8x8\"; label=x; pencolor=red;", "owner=ann;", NULL}};
 
