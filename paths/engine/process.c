@@ -340,7 +340,6 @@ static void connections_close(paths_process *process)
     process->closing = true;
     while (process->connections)
         paths__connection_close(process->connections, "this process ends");
-    paths__relays_close(process);
     paths__connection_flush_all(process);
     paths__end_all(process); /* of whoever had left before */
 }
@@ -367,8 +366,7 @@ void paths__loop_run(paths_process *process)
             uv_run(&process->loop, UV_RUN_NOWAIT);
         else
             uv_run(&process->loop, UV_RUN_DEFAULT);
-        go_on = (!process->ended && !paths__member_gone(process)) ||
-                paths__relays_linger(process);
+        go_on = !process->ended && !paths__member_gone(process);
     }
 }
 
@@ -439,6 +437,9 @@ int paths_process_run(paths_process *process)
     /* Now rather than in stop, since it ends the operations that others have
      * left here, and their collectors still write. */
     connections_close(process);
+    /* Its own are closed: those of two that wait for each other would not. */
+    while (paths__relays_linger(process))
+        uv_run(&process->loop, UV_RUN_DEFAULT);
     paths__executor_is(&process->loop_executor, PATHS_ENDED);
     paths__current_set(NULL);
     return result(process);
@@ -456,6 +457,7 @@ static void close_handle(uv_handle_t *handle, void *argument)
 static void loop_close(paths_process *process)
 {
     connections_close(process);
+    paths__relays_close(process);
     /* Threads of wrappers go on until their stages are given back. */
     pthread_mutex_lock(&process->failure_lock);
     process->loop_open = false;

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "paths/map/map_internal.h"
+#include "paths/map/nearest_word.h"
 #include "paths/map/networks_internal.h"
 #include "pastset/text.h"
 
@@ -62,6 +63,13 @@ static bool is_told(joint *j, const uint32_t *others, size_t count,
     return false;
 }
 
+/* May it be a part of a network's name, and be told from the other parts? */
+static bool is_plain(const char *name)
+{
+    return paths__networks_check(name) == 0 && !strpbrk(name, "=, \t\n") &&
+           !strstr(name, "--");
+}
+
 static void name_print(joint *j, FILE *out, uint32_t node, uint32_t other)
 {
     const paths_map_node *nodes = j->cluster->nodes;
@@ -69,7 +77,11 @@ static void name_print(joint *j, FILE *out, uint32_t node, uint32_t other)
     uint32_t high = node < other ? other : node;
 
     if (is_switch(j, other))
-        fprintf(out, "%s", nodes[first_of(j, other)].name);
+        low = high = first_of(j, other);
+    if (!is_plain(nodes[low].name) || !is_plain(nodes[high].name))
+        fprintf(out, "%u--%u", low, high);
+    else if (low == high)
+        fprintf(out, "%s", nodes[low].name);
     else
         fprintf(out, "%s--%s", nodes[low].name, nodes[high].name);
 }
@@ -146,11 +158,20 @@ static int links_say(paths__generator *g)
 
 int paths__generate_networks(paths__generator *g)
 {
+    static const char *const known[] = {"reach", "encrypt"};
     const paths_map *cluster = g->options->cluster;
     const char *reach =
         cluster ? paths_attributes_get(&cluster->attributes, "reach") : NULL;
     int err = 0;
 
+    for (size_t i = 0; cluster && i < cluster->attributes.count; i++) {
+        const char *key = cluster->attributes.items[i].key;
+        const char *meant = paths_word_within(key, known, 2, 1);
+        if (meant && strcmp(meant, key) != 0)
+            return paths__fail_at(cluster, 0, "",
+                                  "has an attribute %s; did you mean %s?", key,
+                                  meant);
+    }
     if (reach && strcmp(reach, "all") != 0 && strcmp(reach, "links") != 0)
         return paths__fail_at(cluster, 0, "",
                               "reach=%s: choose all, for processes that all "

@@ -8,6 +8,7 @@
 
 #include "paths/map/attribute_types.h"
 #include "paths/map/map_internal.h"
+#include "paths/map/networks_internal.h"
 #include "paths/net/address.h"
 #include "pastset/status.h"
 #include "paths/map/map.h"
@@ -255,9 +256,16 @@ int paths__generate_machines(generator *g)
         count += place_of(&all[count], map, i);
     }
     qsort(all, count, sizeof(*all), by_address);
+    /* Private networks may use the same addresses. */
     for (uint32_t i = 1; i < count; i++) {
-        if (memcmp(&all[i].at, &all[i - 1].at, sizeof(all[i].at)) == 0)
-            g->machines[all[i].process] = g->machines[all[i - 1].process];
+        uint32_t process = all[i].process, k = i;
+        while (k-- > 0 &&
+               memcmp(&all[i].at, &all[k].at, sizeof(all[i].at)) == 0) {
+            if (!paths__networks_reach(g->networks, all[k].process, process))
+                continue;
+            g->machines[process] = g->machines[all[k].process];
+            break;
+        }
     }
     free(all);
     return 0;

@@ -38,7 +38,8 @@ const char *paths__attribute_meant(const char *key)
         if (strcmp(words[i], key) == 0)
             return NULL;
     }
-    return paths_nearest_word(key, words, count);
+    /* By one letter: programs have words of their own. */
+    return paths_word_within(key, words, count, 1);
 }
 
 int paths_attribute_register(const paths_attribute_type *type)

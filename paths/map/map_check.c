@@ -122,20 +122,33 @@ static int compare_place(const void *a, const void *b)
                  : (x->process > y->process) - (x->process < y->process);
 }
 
+static bool is_one_place(const place *a, const place *b)
+{
+    return memcmp(&a->address.socket, &b->address.socket,
+                  sizeof(a->address.socket)) == 0;
+}
+
+/* Private networks may use the same addresses. */
 static void check_places(checker *c, place *places, size_t count)
 {
     const paths_map_process *processes = c->map->processes;
+    paths__networks *networks = NULL;
 
+    if (paths__networks_create(&networks, c->map) != 0)
+        return; /* that has been said */
     qsort(places, count, sizeof(*places), compare_place);
     for (size_t i = 1; i < count; i++) {
-        const place *a = &places[i - 1], *b = &places[i];
-        if (b->address.port && memcmp(&a->address.socket, &b->address.socket,
-                                      sizeof(a->address.socket)) == 0)
+        const place *b = &places[i], *a = b - 1;
+        while (a >= places && is_one_place(a, b) &&
+               !paths__networks_reach(networks, a->process, b->process))
+            a--;
+        if (b->address.port && a >= places && is_one_place(a, b))
             diagnose(c, processes[b->process].line, processes[b->process].name,
                      "has the address and port of process %s: give it another "
                      "port, or none for any free one",
                      processes[a->process].name);
     }
+    paths__networks_destroy(networks);
 }
 
 /* What upper layers read. */
@@ -189,7 +202,10 @@ static void check_networks(checker *c, const paths_map_process *process)
 {
     const char *text = paths_attributes_get(&process->attributes, "networks");
 
-    if (text && paths__networks_check(text) != 0)
+    const char *own = paths_attributes_get(&process->attributes, "address");
+
+    if (text && (paths__networks_check(text) != 0 ||
+                 paths__networks_check_family(text, own) != 0))
         diagnose(c, process->line, process->name, "%s", pastset_error());
 }
 

@@ -34,11 +34,19 @@ static size_t distance(const char *a, const char *b)
     return rows[strlen(a) % 3][columns];
 }
 
+#define NEAR 2 /* further away it is another word */
+
 const char *paths_nearest_word(const char *word, const char *const *words,
                                size_t count)
 {
+    return paths_word_within(word, words, count, NEAR);
+}
+
+const char *paths_word_within(const char *word, const char *const *words,
+                              size_t count, size_t most)
+{
     const char *nearest = NULL;
-    size_t min = 3; /* further away it is another word */
+    size_t min = most + 1;
 
     for (size_t i = 0; i < count; i++) {
         size_t d = distance(word, words[i]);

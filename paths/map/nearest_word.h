@@ -8,5 +8,8 @@
  * near. */
 const char *paths_nearest_word(const char *word, const char *const *words,
                                size_t count);
+/* The same, of those that differ by `most` letters at most. */
+const char *paths_word_within(const char *word, const char *const *words,
+                              size_t count, size_t most);
 
 #endif

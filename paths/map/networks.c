@@ -102,6 +102,28 @@ int paths__networks_check(const char *text)
     return err;
 }
 
+int paths__networks_check_family(const char *text, const char *address)
+{
+    paths_address own;
+    membership m;
+
+    if (paths_address_parse(&own, address && *address
+                                      ? address
+                                      : PATHS_ADDRESS_LOOPBACK) != 0 ||
+        own.socket.ss_family != AF_INET)
+        return 0; /* what listens at all IPv6 addresses has the others, too */
+    while (word_next(&text, &m)) {
+        if (m.address && memchr(m.address, ':', m.address_bytes))
+            return pastset_fail(PASTSET_EMAP,
+                                "networks: %.*s=%.*s is IPv6, and its address "
+                                "is not: a process listens at one kind; give "
+                                "it an IPv6 address, or two of the same kind",
+                                (int)m.name_bytes, m.name, (int)m.address_bytes,
+                                m.address);
+    }
+    return 0;
+}
+
 /* --- tables --- */
 
 static const char *text_of(const paths_map *map, uint32_t process)
@@ -259,17 +281,30 @@ static void come_to(paths__networks *n, uint32_t process, uint32_t by,
     n->queue[(*end)++] = process;
 }
 
-/* From `to` on, over all networks of a process whoever is in them. */
+static int by_number(const void *left, const void *right)
+{
+    const uint32_t *a = left, *b = right;
+
+    return (*a > *b) - (*a < *b);
+}
+
+/* From `to` on, over all networks of a process whoever is in them; those that
+ * are equally far away in the order of the map. */
 static void ways_find(paths__networks *n, uint32_t to)
 {
-    uint32_t end = 0;
+    uint32_t end = 0, level = 0;
 
     memset(n->seen, 0, sizeof(*n->seen) * n->networks);
     for (uint32_t i = 0; i < n->processes; i++)
         n->next[i] = PATHS_NONE;
     come_to(n, to, to, &end);
     for (uint32_t at = 0; at < end; at++) {
-        uint32_t by = n->queue[at];
+        uint32_t by;
+        if (at == level) {
+            qsort(n->queue + at, end - at, sizeof(*n->queue), by_number);
+            level = end;
+        }
+        by = n->queue[at];
         for (uint32_t i = 0; i < n->processes && at == 0; i++) {
             if (is_everywhere(n, i))
                 come_to(n, i, by, &end);

@@ -47,5 +47,8 @@ int paths__networks_address(const paths__networks *n, const paths_map *map,
 
 /* Refuses what is not written as above. Errors: PASTSET_EMAP. */
 int paths__networks_check(const char *text);
+/* Refuses addresses that a process does not listen at which has this one: IPv6
+ * where its own is IPv4. */
+int paths__networks_check_family(const char *text, const char *address);
 
 #endif

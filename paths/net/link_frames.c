@@ -13,6 +13,7 @@
 #include <time.h>
 
 #include "paths/net/link_internal.h"
+#include "paths/net/member_internal.h"
 #include "paths/net/request_frame_internal.h"
 
 /* --- breaking --- */
@@ -45,8 +46,7 @@ static void link_break(thread_link *link, const char *why)
             pastset_fail(status, "the connection to process %s is closed: %s",
                          process_name(process, link->process), link->broke);
         else
-            pastset_fail(status, "process %s died: %s",
-                         process_name(process, link->process), why);
+            status = paths__lost_why(process, link->process, why);
         o->op.status = status;
         paths__keep_text(o, status);
         paths__bring_up(o);
@@ -214,8 +214,7 @@ static int unsent(thread_link *link, int error)
         return pastset_fail(PASTSET_EHOST,
                             "the connection to process %s is closed: %s", far,
                             link->broke);
-    return pastset_fail(PASTSET_EHOST,
-                        "process %s died: the connection is closed", far);
+    return paths__lost_why(process, link->process, "the connection is closed");
 }
 
 int paths__link_send(thread_link *link, operation *o, const paths_stage *proxy)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "paths/net/loop_link_internal.h"
+#include "paths/net/member_internal.h"
 #include "paths/net/request_frame_internal.h"
 
 /* --- requests --- */
@@ -163,8 +164,7 @@ void paths__loop_link_reply_end(connection *c)
 
 static void lost(connection *c, operation *o, const char *why)
 {
-    pastset_fail(PASTSET_EHOST, "process %s died: %s",
-                 process_name(c->process, c->peer), why);
+    paths__lost_why(c->process, c->peer, why);
     paths_resume(&o->op, PASTSET_EHOST);
 }
 

@@ -250,12 +250,13 @@ void paths__member_broken(connection *c)
 
 /* --- those behind gateways --- */
 
-/* The processes on the way to another, from here on. */
-static uint32_t way_to(const paths_process *process, uint32_t to,
-                       uint32_t *between)
+/* The processes on the way of a connection, which one has made to the other:
+ * from the one that is nearest to this process. */
+static uint32_t between_find(const paths_process *process, uint32_t from,
+                             uint32_t to, uint32_t *between)
 {
     paths__networks *networks;
-    uint32_t count = 0, hop = process->self;
+    uint32_t count = 0, hop = from;
 
     if (paths__networks_create(&networks, process->map) != 0)
         return 0;
@@ -263,31 +264,24 @@ static uint32_t way_to(const paths_process *process, uint32_t to,
            hop != PATHS_NONE)
         between[count++] = hop;
     paths__networks_destroy(networks);
+    for (uint32_t i = 0; to == process->self && 2 * i + 1 < count; i++) {
+        uint32_t far = between[i];
+        between[i] = between[count - 1 - i];
+        between[count - 1 - i] = far;
+    }
     return count;
 }
 
-/* Whose connection broke may be there still, and one on the way gone: with
- * those behind it, whose connections break at the same moment. So this waits
- * until all of them can have been seen. False: nobody is between. */
-static bool lost_note(paths_process *process, uint32_t other, const char *why)
+static uint32_t *room_make(const paths_process *process)
 {
-    uint32_t *between =
-        malloc(((size_t)process->process_count + 1) * sizeof(*between));
-    bool noted = between && way_to(process, other, between) > 0;
-
-    free(between);
-    if (noted)
-        process->peers[other].lost = strdup(why);
-    process->peers[other].lost_ms = uv_now(&process->loop);
-    return noted && process->peers[other].lost;
+    return malloc(((size_t)process->process_count + 1) * sizeof(uint32_t));
 }
 
-/* The coordinator, for whoever cannot know more. */
-static void coordinator_lost(paths_process *process, const char *why)
+int paths__lost_why(const paths_process *process, uint32_t to, const char *why)
 {
-    uint32_t *between =
-        malloc(((size_t)process->process_count + 1) * sizeof(*between));
-    uint32_t count = between ? way_to(process, 0, between) : 0;
+    uint32_t *between = room_make(process);
+    uint32_t count =
+        between ? between_find(process, process->self, to, between) : 0;
     char names[WIRE_TEXT_BYTES / 2] = "";
     size_t used = 0;
 
@@ -297,20 +291,34 @@ static void coordinator_lost(paths_process *process, const char *why)
                              i ? ", " : "", process_name(process, between[i]));
     free(between);
     if (count)
-        pastset_fail(PASTSET_EHOST,
-                     "process %s died, or one on the way to it (%s): %s",
-                     process_name(process, 0), names, why);
-    else
-        pastset_fail(PASTSET_EHOST, "process %s died: %s",
-                     process_name(process, 0), why);
-    paths_process_fail(process, PASTSET_EHOST);
+        return pastset_fail(PASTSET_EHOST,
+                            "process %s died, or one on the way to it (%s): %s",
+                            process_name(process, to), names, why);
+    return pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                        process_name(process, to), why);
+}
+
+/* Whose connection broke may be there still, and one on the way gone: with
+ * those behind it, whose connections break at the same moment. So this waits
+ * until all of them can have been seen. False: nobody is between. */
+static bool lost_note(paths_process *process, uint32_t other, const char *why)
+{
+    uint32_t *between = room_make(process);
+    bool noted =
+        between && between_find(process, other, process->self, between) > 0;
+
+    free(between);
+    if (noted)
+        process->peers[other].lost = strdup(why);
+    process->peers[other].lost_ms = uv_now(&process->loop);
+    return noted && process->peers[other].lost;
 }
 
 /* The first on the way to a process that is gone, or that one itself. */
 static uint32_t culprit_of(const paths_process *process, uint32_t lost,
                            uint32_t *between)
 {
-    uint32_t count = way_to(process, lost, between);
+    uint32_t count = between_find(process, lost, process->self, between);
 
     for (uint32_t i = 0; i < count; i++) {
         const peer *p = &process->peers[between[i]];
@@ -346,8 +354,7 @@ void paths__member_tidy(paths_process *process)
             uv_now(&process->loop) - p->lost_ms < LOST_MS)
             continue;
         if (!between)
-            between =
-                malloc(((size_t)process->process_count + 1) * sizeof(*between));
+            between = room_make(process);
         if (!between)
             return; /* at the next one */
         /* Who is behind it says so, and so must come after it. */
@@ -375,7 +382,8 @@ void paths__member_lost(connection *c, const char *why)
     if (process->closing || process->ended)
         return;
     if (!is_coordinator(process)) {
-        coordinator_lost(process, why);
+        paths__lost_why(process, 0, why);
+        paths_process_fail(process, PASTSET_EHOST);
     } else if (!atomic_load(&process->failed) &&
                !lost_note(process, c->peer, why)) {
         pastset_fail(PASTSET_EHOST, "process %s died: %s",

@@ -143,8 +143,8 @@ Test(networks, are_meant_where_they_are_misspelt)
     } bad[] = {{"", "networkz=x;",
                 "an attribute networkz; did you mean "
                 "networks?"},
-               {"encrypted=always;", "", "encrypted; did you mean encrypt?"},
-               {"addrezz=\"127.0.0.1\";", "", "addrezz; did you mean address?"},
+               {"encrypts=always;", "", "encrypts; did you mean encrypt?"},
+               {"addresz=\"127.0.0.1\";", "", "addresz; did you mean address?"},
                {"", "", NULL},
                {"tunnel=\"8x8\"; label=x; pencolor=red;", "owner=ann;", NULL}};
 
