@@ -437,7 +437,9 @@ int paths_process_run(paths_process *process)
     /* Now rather than in stop, since it ends the operations that others have
      * left here, and their collectors still write. */
     connections_close(process);
-    /* Its own are closed: those of two that wait for each other would not. */
+    /* Its own end first: two that pass on for each other would wait. */
+    for (uint32_t i = 0; i < process->thread_count && process->relays; i++)
+        paths__thread_interrupt(&process->threads[i]);
     while (paths__relays_linger(process))
         uv_run(&process->loop, UV_RUN_DEFAULT);
     paths__executor_is(&process->loop_executor, PATHS_ENDED);
