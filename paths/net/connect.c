@@ -265,7 +265,7 @@ static int welcome_read(joining *j)
 
 /* Asks the process at the other end for a way on to the next one, again and
  * again while that is not up yet. */
-static int way_on(joining *j, uint32_t hop, uint32_t onward)
+static int way_on(joining *j, uint32_t onward)
 {
     const char *name = process_name(j->process, onward);
     wire_header header = {.kind = WIRE_RELAY, .bytes = (uint32_t)strlen(name)};
@@ -288,8 +288,7 @@ static int way_on(joining *j, uint32_t hop, uint32_t onward)
     } while (true);
     j->refused = false; /* by one on the way: whoever is meant did not */
     if (err)
-        return pastset_fail_while(err, "over process %s",
-                                  process_name(j->process, hop));
+        return err;
     paths__channel_unseal(&j->channel);
     return 0;
 }
@@ -335,7 +334,10 @@ static int connect_once(joining *j, uint16_t role)
         if (!err)
             err = enter(j, hop, ROLE_RELAY, is_relayed);
         if (!err)
-            err = way_on(j, hop, onward);
+            err = way_on(j, onward);
+        if (err && !j->refused)
+            pastset_fail_while(err, "over process %s",
+                               process_name(j->process, hop));
     }
     if (!err) {
         if (role == ROLE_MEMBER && !j->reached)

@@ -1057,6 +1057,8 @@ Test(generate, refuses_links_that_lead_nowhere, .timeout = 120)
     check_refused(application, "digraph c { reach=links; h0 -> h1; h2 -> h3; }",
                   "digraph p { t -> h0; e -> h3; }",
                   "there is no way from process h0 to process h3");
+    check_refused(application, "digraph c { reachs=links; h0 -> h1; }", NULL,
+                  "has an attribute reachs; did you mean reach?");
 }
 
 /* Contributions of two processes on one machine become one there. */
@@ -1086,6 +1088,53 @@ Test(generate, combines_within_a_machine_first, .timeout = 120)
     cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h0"), PATHS_NONE);
     cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h3"), PATHS_NONE);
     cr_expect_eq(map->nodes[paths_map_find_node(map, "total.sum")].in_count, 3);
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+    paths_map_destroy(p);
+    paths_map_destroy(map);
+}
+
+/* What would not be a name, or that of another network, is not used as one. */
+Test(generate, tells_networks_of_strange_switches_apart, .timeout = 120)
+{
+    paths_map *a = map_parse("digraph a { t [kind=thread];"
+                             "e [kind=element, type=u8];"
+                             "t -> e [as=to, use=write]; }");
+    paths_map *c = map_parse("digraph c { reach=links;"
+                             "\"core 1\" [kind=switch]; \"a=b\" [kind=switch];"
+                             "\"n0--n1\" [kind=switch]; n0 -> \"core 1\";"
+                             "n1 -> \"core 1\"; n1 -> \"a=b\"; n2 -> \"a=b\";"
+                             "n2 -> \"n0--n1\"; n3 -> \"n0--n1\"; }");
+    paths_map *p = map_parse("digraph p { t -> n3; e -> n0; }");
+    paths_map *map = generate(&(paths_generate_options){
+        .application = a, .cluster = c, .placement = p});
+
+    cr_expect_str_eq(behind(map, "t.to.proxy"), "t.to.proxy.n2");
+    cr_expect_str_eq(behind(map, "t.to.proxy.n2"), "t.to.proxy.n1");
+    cr_expect_str_eq(behind(map, "t.to.proxy.n1"), "e");
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+    paths_map_destroy(p);
+    paths_map_destroy(map);
+}
+
+/* Two private networks have the same addresses: that is not one machine. */
+Test(generate, tells_machines_of_private_networks_apart, .timeout = 120)
+{
+    paths_map *a = map_parse("digraph a { t0 [kind=thread]; t1 [kind=thread];"
+                             "total [kind=element, type=i64];"
+                             "t0 -> total [use=sum]; t1 -> total [use=sum]; }");
+    paths_map *c = map_parse(
+        "digraph c { f [address=\"129.1.0.1:7000\", networks=\"wan n s\"];"
+        "n [address=\"10.0.0.2:7000\", networks=n];"
+        "s [address=\"10.0.0.2:7000\", networks=s]; }");
+    paths_map *p = map_parse("digraph p { t0 -> n; t1 -> s; total -> f; }");
+    paths_map *map = generate(&(paths_generate_options){
+        .application = a, .cluster = c, .placement = p});
+    paths_diagnostics diagnostics;
+
+    check_status(paths_map_check(map, &diagnostics), 0);
+    cr_expect_eq(paths_map_find_node(map, "total.sum.machine_n"), PATHS_NONE);
     paths_map_destroy(a);
     paths_map_destroy(c);
     paths_map_destroy(p);

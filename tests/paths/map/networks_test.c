@@ -170,6 +170,18 @@ Test(networks, are_meant_where_they_are_misspelt)
     }
 }
 
+/* IPv4 is not listened at where the process has an IPv6 address, but the other
+ * way round it is. */
+Test(networks, are_of_the_kind_that_a_process_listens_at)
+{
+    check_status(paths__networks_check_family("a b=::1", "10.0.0.1:70"),
+                 PASTSET_EMAP);
+    check_error("b=::1 is IPv6");
+    check_status(paths__networks_check_family("a b=::1", NULL), PASTSET_EMAP);
+    check_status(paths__networks_check_family("a b=10.0.0.2", "10.0.0.1"), 0);
+    check_status(paths__networks_check_family("b=10.0.0.2", "[::1]:70"), 0);
+}
+
 /* --- against an independent computation --- */
 
 static uint32_t state = 1;
@@ -226,6 +238,9 @@ Test(networks, give_the_shortest_ways)
                 if (next != PATHS_NONE && i != k) {
                     cr_assert_eq(far[i][next], 1);
                     cr_assert_eq(far[next][k] + 1, far[i][k]);
+                    for (uint32_t m = 0; m < next; m++)
+                        cr_assert(far[i][m] != 1 || far[m][k] + 1 != far[i][k],
+                                  "not the first of the map");
                 }
             }
         }
