@@ -10,6 +10,7 @@
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -424,4 +425,52 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
     setsockopt(j.channel.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     *out = j.channel;
     return 0;
+}
+
+/* --- the ways of connections --- */
+
+uint32_t paths__between(const paths_process *process, uint32_t from,
+                        uint32_t to, uint32_t *between)
+{
+    paths__networks *networks;
+    uint32_t count = 0, hop = from;
+
+    if (paths__networks_create(&networks, process->map) != 0)
+        return 0;
+    while ((hop = paths__networks_next(networks, hop, to)) != to &&
+           hop != PATHS_NONE)
+        between[count++] = hop;
+    paths__networks_destroy(networks);
+    for (uint32_t i = 0; to == process->self && 2 * i + 1 < count; i++) {
+        uint32_t far = between[i];
+        between[i] = between[count - 1 - i];
+        between[count - 1 - i] = far;
+    }
+    return count;
+}
+
+uint32_t *paths__between_room(const paths_process *process)
+{
+    return malloc(((size_t)process->process_count + 1) * sizeof(uint32_t));
+}
+
+int paths__lost_why(const paths_process *process, uint32_t to, const char *why)
+{
+    uint32_t *between = paths__between_room(process);
+    uint32_t count =
+        between ? paths__between(process, process->self, to, between) : 0;
+    char names[WIRE_TEXT_BYTES / 2] = "";
+    size_t used = 0;
+
+    for (uint32_t i = 0; i < count && used < sizeof(names); i++)
+        used +=
+            (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
+                             i ? ", " : "", process_name(process, between[i]));
+    free(between);
+    if (count)
+        return pastset_fail(PASTSET_EHOST,
+                            "process %s died, or one on the way to it (%s): %s",
+                            process_name(process, to), names, why);
+    return pastset_fail(PASTSET_EHOST, "process %s died: %s",
+                        process_name(process, to), why);
 }

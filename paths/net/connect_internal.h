@@ -15,4 +15,15 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
 /* What this side of a connection would have sealed (handshake_internal.h). */
 uint8_t paths__connection_seals(const paths_process *process, int fd);
 
+/* Sets the error that a process has died with which this one had a connection
+ * that it had made, or one on the way to it: PASTSET_EHOST. Any thread. */
+int paths__lost_why(const paths_process *process, uint32_t to, const char *why);
+/* The processes on the way of a connection, which `from` has made to `to`; one
+ * of these is this process. From the one that is nearest to it; gives their
+ * number. `between` has room for all of the map. */
+uint32_t paths__between(const paths_process *process, uint32_t from,
+                        uint32_t to, uint32_t *between);
+/* Such room, for the caller to free; NULL: no memory. */
+uint32_t *paths__between_room(const paths_process *process);
+
 #endif

@@ -13,7 +13,7 @@
 #include <time.h>
 
 #include "paths/net/link_internal.h"
-#include "paths/net/member_internal.h"
+#include "paths/net/connect_internal.h"
 #include "paths/net/request_frame_internal.h"
 
 /* --- breaking --- */

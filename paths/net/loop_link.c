@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "paths/net/loop_link_internal.h"
-#include "paths/net/member_internal.h"
+#include "paths/net/connect_internal.h"
 #include "paths/net/request_frame_internal.h"
 
 /* --- requests --- */

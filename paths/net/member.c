@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "paths/map/networks_internal.h"
+#include "paths/net/connect_internal.h"
 #include "paths/net/connection_internal.h"
 #include "paths/net/member_internal.h"
 #include "paths/wrappers/collectives_internal.h"
@@ -250,62 +250,14 @@ void paths__member_broken(connection *c)
 
 /* --- those behind gateways --- */
 
-/* The processes on the way of a connection, which one has made to the other:
- * from the one that is nearest to this process. */
-static uint32_t between_find(const paths_process *process, uint32_t from,
-                             uint32_t to, uint32_t *between)
-{
-    paths__networks *networks;
-    uint32_t count = 0, hop = from;
-
-    if (paths__networks_create(&networks, process->map) != 0)
-        return 0;
-    while ((hop = paths__networks_next(networks, hop, to)) != to &&
-           hop != PATHS_NONE)
-        between[count++] = hop;
-    paths__networks_destroy(networks);
-    for (uint32_t i = 0; to == process->self && 2 * i + 1 < count; i++) {
-        uint32_t far = between[i];
-        between[i] = between[count - 1 - i];
-        between[count - 1 - i] = far;
-    }
-    return count;
-}
-
-static uint32_t *room_make(const paths_process *process)
-{
-    return malloc(((size_t)process->process_count + 1) * sizeof(uint32_t));
-}
-
-int paths__lost_why(const paths_process *process, uint32_t to, const char *why)
-{
-    uint32_t *between = room_make(process);
-    uint32_t count =
-        between ? between_find(process, process->self, to, between) : 0;
-    char names[WIRE_TEXT_BYTES / 2] = "";
-    size_t used = 0;
-
-    for (uint32_t i = 0; i < count && used < sizeof(names); i++)
-        used +=
-            (size_t)snprintf(names + used, sizeof(names) - used, "%s%s",
-                             i ? ", " : "", process_name(process, between[i]));
-    free(between);
-    if (count)
-        return pastset_fail(PASTSET_EHOST,
-                            "process %s died, or one on the way to it (%s): %s",
-                            process_name(process, to), names, why);
-    return pastset_fail(PASTSET_EHOST, "process %s died: %s",
-                        process_name(process, to), why);
-}
-
 /* Whose connection broke may be there still, and one on the way gone: with
  * those behind it, whose connections break at the same moment. So this waits
  * until all of them can have been seen. False: nobody is between. */
 static bool lost_note(paths_process *process, uint32_t other, const char *why)
 {
-    uint32_t *between = room_make(process);
+    uint32_t *between = paths__between_room(process);
     bool noted =
-        between && between_find(process, other, process->self, between) > 0;
+        between && paths__between(process, other, process->self, between) > 0;
 
     free(between);
     if (noted)
@@ -318,7 +270,7 @@ static bool lost_note(paths_process *process, uint32_t other, const char *why)
 static uint32_t culprit_of(const paths_process *process, uint32_t lost,
                            uint32_t *between)
 {
-    uint32_t count = between_find(process, lost, process->self, between);
+    uint32_t count = paths__between(process, lost, process->self, between);
 
     for (uint32_t i = 0; i < count; i++) {
         const peer *p = &process->peers[between[i]];
@@ -354,7 +306,7 @@ void paths__member_tidy(paths_process *process)
             uv_now(&process->loop) - p->lost_ms < LOST_MS)
             continue;
         if (!between)
-            between = room_make(process);
+            between = paths__between_room(process);
         if (!between)
             return; /* at the next one */
         /* Who is behind it says so, and so must come after it. */

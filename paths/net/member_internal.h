@@ -39,9 +39,6 @@ bool paths__member_come(connection *c, const handshake_claim *claim);
 /* DONE, END, FAILED and GONE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
-/* Sets the error that a process has died with which this one had a connection
- * that it had made, or one on the way to it: PASTSET_EHOST. Any thread. */
-int paths__lost_why(const paths_process *process, uint32_t to, const char *why);
 /* Of those that were lost some time ago: who has died, and who is only behind
  * one that has. */
 void paths__member_tidy(paths_process *process);

@@ -1057,8 +1057,8 @@ Test(generate, refuses_links_that_lead_nowhere, .timeout = 120)
     check_refused(application, "digraph c { reach=links; h0 -> h1; h2 -> h3; }",
                   "digraph p { t -> h0; e -> h3; }",
                   "there is no way from process h0 to process h3");
-    check_refused(application, "digraph c { reachs=links; h0 -> h1; }", NULL,
-                  "has an attribute reachs; did you mean reach?");
+    check_refused(application, "digraph c { rreach=links; h0 -> h1; }", NULL,
+                  "has an attribute rreach; did you mean reach?");
 }
 
 /* Contributions of two processes on one machine become one there. */

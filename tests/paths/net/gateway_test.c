@@ -269,7 +269,11 @@ Test(gateway, tells_whom_it_does_not_reach)
  * anybody of them: all are gone for the first, and it is gone for them. */
 Test(gateway, takes_those_behind_it_with_it)
 {
-    run = (processes){.map_text = line, .programs = programs, .absent = 1};
+    /* Whoever had not joined waits for that long: nobody speaks for it here. */
+    run = (processes){.map_text = line,
+                      .programs = programs,
+                      .absent = 1,
+                      .connect_timeout_ms = 5000};
     processes_start(&run);
     processes_start_late(&run, 0);
     kill(run.pids[2], SIGKILL);
