@@ -59,6 +59,21 @@ exec ip netns exec ${this.prefix}-$machine unshare -m sh -c '
     mkdirSync(join(this.folder, name));
   }
 
+  /* Machines at one switch; the first has address 1 of the network, and so on. */
+  star(names, network) {
+    const hub = this.space('switch');
+    this.add('switch');
+    ip('-n', hub, 'link add br0 type bridge');
+    ip('-n', hub, 'link set br0 up');
+    names.forEach((name, i) => {
+      this.add(name);
+      ip('-n', hub, `link add p${i} type veth peer name eth0 netns`, this.space(name));
+      ip('-n', hub, `link set p${i} master br0 up`);
+      ip('-n', this.space(name), `address add ${network}.${i + 1}/24 dev eth0`);
+      ip('-n', this.space(name), 'link set eth0 up');
+    });
+  }
+
   shape(name, device, ...words) {
     execFileSync('ip', ['netns', 'exec', this.space(name), 'tc', 'qdisc', 'add', 'dev', device,
       'root', 'tbf', ...words]);

@@ -994,6 +994,20 @@ Test(generate, takes_one_attribute_of_a_name, .timeout = 120)
 
 /* --- gateways and machines --- */
 
+static paths_map *generated(const char *application, const char *cluster,
+                            const char *placement)
+{
+    paths_map *a = map_parse(application), *c = map_parse(cluster),
+              *p = map_parse(placement);
+    paths_map *map = generate(&(paths_generate_options){
+        .application = a, .cluster = c, .placement = p});
+
+    paths_map_destroy(a);
+    paths_map_destroy(c);
+    paths_map_destroy(p);
+    return map;
+}
+
 static const char *attribute_of(const paths_map *map, const char *process,
                                 const char *key)
 {
@@ -1015,16 +1029,14 @@ static const char *behind(const paths_map *map, const char *node)
 
 Test(generate, lays_a_proxy_on_each_process_between, .timeout = 120)
 {
-    paths_map *a = map_parse("digraph a { t [kind=thread];"
-                             "e [kind=element, type=u8];"
-                             "t -> e [as=to, use=write]; }");
-    paths_map *c = map_parse("digraph c { reach=links; s1 [kind=switch];"
-                             "s2 [kind=switch]; h0 -> s1; s2 -> s1; h1 -> s2;"
-                             "h1 -> h2; h2 -> h1; h3 -> h2;"
-                             "h4 [networks=\"h2--h3\"]; }");
-    paths_map *p = map_parse("digraph p { t -> h0; e -> h3; }");
-    paths_map *map = generate(&(paths_generate_options){
-        .application = a, .cluster = c, .placement = p});
+    paths_map *map = generated("digraph a { t [kind=thread];"
+                               "e [kind=element, type=u8];"
+                               "t -> e [as=to, use=write]; }",
+                               "digraph c { reach=links; s1 [kind=switch];"
+                               "s2 [kind=switch]; h0 -> s1; s2 -> s1; h1 -> s2;"
+                               "h1 -> h2; h2 -> h1; h3 -> h2;"
+                               "h4 [networks=\"h2--h3\"]; }",
+                               "digraph p { t -> h0; e -> h3; }");
     paths_diagnostics diagnostics;
 
     check_status(paths_map_check(map, &diagnostics), 0);
@@ -1038,9 +1050,6 @@ Test(generate, lays_a_proxy_on_each_process_between, .timeout = 120)
     cr_expect_str_eq(behind(map, "t.to.proxy.h1"), "t.to.proxy.h2");
     cr_expect_str_eq(process_of(map, "t.to.proxy.h2"), "h2");
     cr_expect_str_eq(behind(map, "t.to.proxy.h2"), "e");
-    paths_map_destroy(a);
-    paths_map_destroy(c);
-    paths_map_destroy(p);
     paths_map_destroy(map);
 }
 
@@ -1064,19 +1073,17 @@ Test(generate, refuses_links_that_lead_nowhere, .timeout = 120)
 /* Contributions of two processes on one machine become one there. */
 Test(generate, combines_within_a_machine_first, .timeout = 120)
 {
-    paths_map *a = map_parse(
+    paths_map *map = generated(
         "digraph a { t0 [kind=thread]; t1 [kind=thread]; t2 [kind=thread];"
         "t3 [kind=thread]; total [kind=element, type=i64];"
         "t0 -> total [use=sum]; t1 -> total [use=sum];"
-        "t2 -> total [use=sum]; t3 -> total [use=sum]; }");
-    paths_map *c = map_parse("digraph c { h0 [address=\"10.0.0.1:7000\"];"
-                             "h1 [address=\"10.0.0.2:7000\"];"
-                             "h2 [address=\"10.0.0.2:7001\"];"
-                             "h3 [address=\"127.0.0.1\"]; }");
-    paths_map *p = map_parse("digraph p { t0 -> h0; t1 -> h1; t2 -> h2;"
-                             "t3 -> h3; total -> h0; }");
-    paths_map *map = generate(&(paths_generate_options){
-        .application = a, .cluster = c, .placement = p});
+        "t2 -> total [use=sum]; t3 -> total [use=sum]; }",
+        "digraph c { h0 [address=\"10.0.0.1:7000\"];"
+        "h1 [address=\"10.0.0.2:7000\"];"
+        "h2 [address=\"10.0.0.2:7001\"];"
+        "h3 [address=\"127.0.0.1\"]; }",
+        "digraph p { t0 -> h0; t1 -> h1; t2 -> h2;"
+        "t3 -> h3; total -> h0; }");
     paths_diagnostics diagnostics;
     uint32_t machine;
 
@@ -1088,55 +1095,44 @@ Test(generate, combines_within_a_machine_first, .timeout = 120)
     cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h0"), PATHS_NONE);
     cr_expect_eq(paths_map_find_node(map, "total.sum.machine_h3"), PATHS_NONE);
     cr_expect_eq(map->nodes[paths_map_find_node(map, "total.sum")].in_count, 3);
-    paths_map_destroy(a);
-    paths_map_destroy(c);
-    paths_map_destroy(p);
     paths_map_destroy(map);
 }
 
 /* What would not be a name, or that of another network, is not used as one. */
 Test(generate, tells_networks_of_strange_switches_apart, .timeout = 120)
 {
-    paths_map *a = map_parse("digraph a { t [kind=thread];"
-                             "e [kind=element, type=u8];"
-                             "t -> e [as=to, use=write]; }");
-    paths_map *c = map_parse("digraph c { reach=links;"
-                             "\"core 1\" [kind=switch]; \"a=b\" [kind=switch];"
-                             "\"n0--n1\" [kind=switch]; n0 -> \"core 1\";"
-                             "n1 -> \"core 1\"; n1 -> \"a=b\"; n2 -> \"a=b\";"
-                             "n2 -> \"n0--n1\"; n3 -> \"n0--n1\"; }");
-    paths_map *p = map_parse("digraph p { t -> n3; e -> n0; }");
-    paths_map *map = generate(&(paths_generate_options){
-        .application = a, .cluster = c, .placement = p});
+    paths_map *map =
+        generated("digraph a { t [kind=thread];"
+                  "e [kind=element, type=u8];"
+                  "t -> e [as=to, use=write]; }",
+                  "digraph c { reach=links;"
+                  "\"core 1\" [kind=switch]; \"a=b\" [kind=switch];"
+                  "\"n0--n1\" [kind=switch]; n0 -> \"core 1\";"
+                  "n1 -> \"core 1\"; n1 -> \"a=b\"; n2 -> \"a=b\";"
+                  "n2 -> \"n0--n1\"; n3 -> \"n0--n1\"; }",
+                  "digraph p { t -> n3; e -> n0; }");
 
     cr_expect_str_eq(behind(map, "t.to.proxy"), "t.to.proxy.n2");
     cr_expect_str_eq(behind(map, "t.to.proxy.n2"), "t.to.proxy.n1");
     cr_expect_str_eq(behind(map, "t.to.proxy.n1"), "e");
-    paths_map_destroy(a);
-    paths_map_destroy(c);
-    paths_map_destroy(p);
     paths_map_destroy(map);
 }
 
 /* Two private networks have the same addresses: that is not one machine. */
 Test(generate, tells_machines_of_private_networks_apart, .timeout = 120)
 {
-    paths_map *a = map_parse("digraph a { t0 [kind=thread]; t1 [kind=thread];"
-                             "total [kind=element, type=i64];"
-                             "t0 -> total [use=sum]; t1 -> total [use=sum]; }");
-    paths_map *c = map_parse(
+    paths_map *map = generated(
+        "digraph a { t0 [kind=thread]; t1 [kind=thread];"
+        "total [kind=element, type=i64];"
+        "t0 -> total [use=sum]; t1 -> total [use=sum]; }",
+
         "digraph c { f [address=\"129.1.0.1:7000\", networks=\"wan n s\"];"
         "n [address=\"10.0.0.2:7000\", networks=n];"
-        "s [address=\"10.0.0.2:7000\", networks=s]; }");
-    paths_map *p = map_parse("digraph p { t0 -> n; t1 -> s; total -> f; }");
-    paths_map *map = generate(&(paths_generate_options){
-        .application = a, .cluster = c, .placement = p});
+        "s [address=\"10.0.0.2:7000\", networks=s]; }",
+        "digraph p { t0 -> n; t1 -> s; total -> f; }");
     paths_diagnostics diagnostics;
 
     check_status(paths_map_check(map, &diagnostics), 0);
     cr_expect_eq(paths_map_find_node(map, "total.sum.machine_n"), PATHS_NONE);
-    paths_map_destroy(a);
-    paths_map_destroy(c);
-    paths_map_destroy(p);
     paths_map_destroy(map);
 }

@@ -18,16 +18,7 @@ const MACHINES = 4, GONE = 2;
 const names = Array.from({length: MACHINES}, (_, i) => `m${i}`);
 
 function make(m) {
-  m.add('switch');
-  ip('-n', m.space('switch'), 'link add br0 type bridge');
-  ip('-n', m.space('switch'), 'link set br0 up');
-  ['root', ...names].forEach((name, i) => {
-    m.add(name);
-    ip('-n', m.space('switch'), `link add p${i} type veth peer name eth0 netns`, m.space(name));
-    ip('-n', m.space('switch'), `link set p${i} master br0 up`);
-    ip('-n', m.space(name), `address add 10.99.0.${i + 1}/24 dev eth0`);
-    ip('-n', m.space(name), 'link set eth0 up');
-  });
+  m.star(['root', ...names], '10.99.0');
 }
 
 /* Two pairs: 0 and 1 play, and so do 2 and 3. */

@@ -14,7 +14,7 @@ import assert from 'node:assert/strict';
 import {execFileSync} from 'node:child_process';
 import {readFileSync, readdirSync, writeFileSync} from 'node:fs';
 import {join, resolve} from 'node:path';
-import {countsMake, countsRead, ip, until, withMachines} from '../../support/machines.mjs';
+import {countsMake, countsRead, until, withMachines} from '../../support/machines.mjs';
 
 const bin = resolve(process.argv[2]), counting = resolve(process.argv[3]);
 const MACHINES = 8, PROCESSES = 9; /* the last machine has two */
@@ -22,17 +22,9 @@ const names = Array.from({length: MACHINES}, (_, i) => `m${i + 1}`);
 const machineOf = (process) => names[Math.min(process, MACHINES - 1)];
 
 function make(m) {
-  m.add('switch');
-  ip('-n', m.space('switch'), 'link add br0 type bridge');
-  ip('-n', m.space('switch'), 'link set br0 up');
-  ['root', ...names].forEach((name, i) => {
-    m.add(name);
-    ip('-n', m.space('switch'), `link add p${i} type veth peer name eth0 netns`, m.space(name));
-    ip('-n', m.space('switch'), `link set p${i} master br0 up`);
-    ip('-n', m.space(name), `address add 10.97.0.${i + 1}/24 dev eth0`);
-    ip('-n', m.space(name), 'link set eth0 up');
+  m.star(['root', ...names], '10.97.0');
+  for (const name of ['root', ...names])
     m.shape(name, 'eth0', 'rate', '200mbit', 'burst', '64kb', 'latency', '100ms');
-  });
 }
 
 /* A ring of threads, each on a process of its own. */
