@@ -174,9 +174,10 @@ int scopes_mirror_turn(void *mirror);
 /* Writes out what is kept, and closes. NULL is allowed. */
 int scopes_mirror_close(scopes_mirror *mirror);
 
-/* By process, or (SIZE_MAX) of all: recorded = read + lost + filtered;
+/* By process, or (SIZE_MAX) of all: recorded = read + lost + filtered + unread;
  * `filtered` are those that the filter left out. Of a process that is not
- * `ended`, `recorded` is what was known when its leaf was last heard of. */
+ * `ended`, `recorded` is what was known when its leaf was last heard of, and
+ * `unread` what of it had not come. */
 void scopes_mirror_ledger(const scopes_mirror *mirror, size_t process,
                           scopes_ledger *out);
 /* What could not be gathered; "" when nothing. */

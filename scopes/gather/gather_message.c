@@ -229,7 +229,7 @@ int scopes__gather_deliver(const void *message, size_t bytes, gather_head *head,
     record.ledger = (scopes_ledger){.recorded = head->recorded,
                                     .read = head->read,
                                     .lost = head->lost,
-                                    .filtered = head->filtered};
+                                    .unread = head->unread};
     record.processor_ns = head->processor_ns;
     record.more = head->flags & GATHER_MORE;
     record.ended = head->flags & GATHER_ENDED;

@@ -14,7 +14,7 @@
  *   24 u64 recorded    the leaf's ledger of this process
  *   32 u64 read
  *   40 u64 lost
- *   48 u64 filtered
+ *   48 u64 unread
  *   56 u64 processor_ns  of the leaf's process so far; 0: told with another
  *                     process
  *
@@ -53,7 +53,7 @@ typedef struct gather_head {
     uint32_t magic;
     uint16_t version, flags;
     uint32_t process, bytes, records, pause_us;
-    uint64_t recorded, read, lost, filtered, processor_ns;
+    uint64_t recorded, read, lost, unread, processor_ns;
 } gather_head;
 
 typedef struct gather_part {

@@ -40,6 +40,7 @@ typedef struct mirror_process {
     bool has_meta, ended;
     bool heard;            /* since the last turn */
     scopes_ledger ledger;  /* `recorded` as told, the others as counted */
+    uint64_t told_lost;    /* by its leaf: also what was refused so far */
     uint64_t processor_ns; /* of its leaf */
 } mirror_process;
 
@@ -363,6 +364,8 @@ static int ledger_take(scopes_mirror *m, mirror_process *h,
 {
     if (r->ledger.recorded > h->ledger.recorded)
         h->ledger.recorded = r->ledger.recorded;
+    if (r->ledger.lost > h->told_lost)
+        h->told_lost = r->ledger.lost;
     if (r->processor_ns > h->processor_ns)
         h->processor_ns = r->processor_ns;
     h->heard = true;
@@ -543,14 +546,18 @@ static void ledger_add(scopes_ledger *sum, const mirror_process *h)
 {
     scopes_ledger l = h->ledger;
 
+    if (l.lost < h->told_lost)
+        l.lost = h->told_lost;
     if (l.recorded < l.read + l.filtered)
         l.recorded = l.read + l.filtered;
-    /* Also what was refused, or is gone with a leaf. */
-    l.lost = l.recorded - l.read - l.filtered;
+    /* Its process may have it still, unless that has ended. */
+    if (l.lost > l.recorded - l.read - l.filtered || h->ended)
+        l.lost = l.recorded - l.read - l.filtered;
     sum->recorded += l.recorded;
     sum->read += l.read;
     sum->lost += l.lost;
     sum->filtered += l.filtered;
+    sum->unread += l.recorded - l.read - l.filtered - l.lost;
 }
 
 void scopes_mirror_ledger(const scopes_mirror *m, size_t process,

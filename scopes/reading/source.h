@@ -29,7 +29,7 @@ void scopes_source_close(scopes_source *source);
 /* Takes in what has come since, of a run that goes on. */
 int scopes_source_refresh(scopes_source *source);
 
-/* Exact, for what was asked for: recorded = read + lost + filtered. */
+/* Exact, for what was asked for: recorded = read + lost + filtered + unread. */
 typedef struct scopes_ledger {
     uint64_t recorded; /* by collectors */
     uint64_t read;     /* given to whoever asked */
@@ -38,6 +38,8 @@ typedef struct scopes_ledger {
                           file that is damaged */
     uint64_t filtered; /* of other times or collectors than asked for. When
                           whole blocks are passed over, all of theirs */
+    uint64_t unread; /* there still when a reader that follows a run looked, or
+                        was ended; of a source nothing is */
 } scopes_ledger;
 
 /* What is wanted. All zero: everything. */

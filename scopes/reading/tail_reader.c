@@ -405,7 +405,7 @@ void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
         out->read += stream->read;
         out->lost +=
             stream->next - stream->from - stream->read + counts.refused;
-        out->filtered += left;
+        out->unread += left;
         out->recorded += stream->next - stream->from + left + counts.refused;
     }
 }

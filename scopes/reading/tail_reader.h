@@ -55,7 +55,7 @@ int64_t scopes_tail_reader_pause_ns(const scopes_tail_reader *tail,
                                     bool urgent);
 
 /* Its own ledger, by process or (SIZE_MAX) of all, as of now: recorded = read +
- * lost + what is still to be read (`filtered`). */
+ * lost + unread. */
 void scopes_tail_reader_ledger(const scopes_tail_reader *tail, size_t process,
                                scopes_ledger *out);
 

@@ -493,7 +493,7 @@ static int message_record(recorder *r, paths_operation *op)
         if (!p)
             return 0;
         head.process = p->process;
-        head.recorded = head.read = head.lost = head.filtered = 0;
+        head.recorded = head.read = head.lost = head.unread = 0;
         head.flags = 0;
     } else {
         p = process_of(r, head.process);

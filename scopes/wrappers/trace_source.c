@@ -399,7 +399,7 @@ static void head_fill(traces_process *h, gather_writer *w)
     w->head.recorded = ledger.recorded;
     w->head.read = ledger.read;
     w->head.lost = ledger.lost;
-    w->head.filtered = ledger.filtered;
+    w->head.unread = ledger.unread;
 }
 
 /* What the tail reader has. `*empty`: nothing, and there is nothing more. */

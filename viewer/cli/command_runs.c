@@ -138,6 +138,8 @@ void cli_print_ledger(const scopes_ledger *ledger, FILE *file)
             ledger->recorded, ledger->read);
     if (ledger->filtered > 0)
         fprintf(file, "%" PRIu64 " filtered, ", ledger->filtered);
+    if (ledger->unread > 0)
+        fprintf(file, "%" PRIu64 " unread, ", ledger->unread);
     fprintf(file, "%" PRIu64 " lost", ledger->lost);
 }
 

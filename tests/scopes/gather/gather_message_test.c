@@ -268,6 +268,36 @@ Test(gather_ledger, counts_each_gap_and_what_a_filter_left_out)
     paths_map_destroy(app);
 }
 
+Test(gather_ledger, what_a_process_has_still_is_not_lost)
+{
+    paths_map *app = app_of(2);
+    scopes_mirror *mirror;
+    scopes_ledger l;
+    scopes_record r;
+
+    check_status(scopes_mirror_open(&mirror, NULL, app), 0);
+    r = record_of(SCOPES_RECORD_COUNTED, 1, "x", 5, 10); /* 0 to 4 are gone */
+    r.count = 4;
+    check_status(scopes_mirror_record(&r, mirror), 0);
+    r = record_of(SCOPES_RECORD_LEDGER, 1, "", 0, 0);
+    r.ledger = (scopes_ledger){.recorded = 40, .read = 10, .lost = 7};
+    r.more = true;
+    check_status(scopes_mirror_record(&r, mirror), 0);
+    scopes_mirror_ledger(mirror, SIZE_MAX, &l);
+    cr_expect_eq(l.recorded, 40);
+    cr_expect_eq(l.read, 4);
+    cr_expect_eq(l.filtered, 6);
+    cr_expect_eq(l.lost, 7); /* two were refused */
+    cr_expect_eq(l.unread, 23);
+    r.ended = true; /* and has ended without more of them */
+    check_status(scopes_mirror_record(&r, mirror), 0);
+    scopes_mirror_ledger(mirror, SIZE_MAX, &l);
+    cr_expect_eq(l.lost, 30);
+    cr_expect_eq(l.unread, 0);
+    scopes_mirror_close(mirror);
+    paths_map_destroy(app);
+}
+
 Test(gather_ledger, refuses_tuples_that_come_twice_and_processes_that_are_not)
 {
     paths_map *app = app_of(2);

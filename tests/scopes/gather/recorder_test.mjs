@@ -163,10 +163,10 @@ async function oneRun(number) {
 
   const events = eventsOf('RUN'), times = surroundings(events);
   assert(times.sure.length > 0, 'no round was slow');
-  const [recorded, read, filtered] = (stopped.said.match(
-    /(\d+) recorded, (\d+) read, (\d+) filtered, 0 lost/) ?? assert.fail(stopped.said))
-    .slice(1).map(Number);
-  assert.equal(recorded, read + filtered);
+  const [recorded, read, filtered, unread] = (stopped.said.match(
+    /(\d+) recorded, (\d+) read, (\d+) filtered, (?:(\d+) unread, )?0 lost/) ??
+    assert.fail(stopped.said)).slice(1).map((number) => Number(number ?? 0));
+  assert.equal(recorded, read + filtered + unread);
   if (code === 0 && recorded === events.length) check('stopped', events, times);
   else if (code !== 0) assert.match(stopped.said, /let go before it was asked for/);
   for (const [mirror, begun] of [['tree', tree], ['pair', client]]) {

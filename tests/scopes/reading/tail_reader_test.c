@@ -51,16 +51,16 @@ static void check_pull(scopes_tail_reader *tail, const char *want,
 
 static void check_ledger(scopes_tail_reader *tail, size_t process,
                          uint64_t recorded, uint64_t read, uint64_t lost,
-                         uint64_t filtered)
+                         uint64_t unread)
 {
     scopes_ledger got;
 
     scopes_tail_reader_ledger(tail, process, &got);
     cr_assert(got.recorded == recorded && got.read == read &&
-                  got.lost == lost && got.filtered == filtered,
-              "recorded %lu read %lu lost %lu filtered %lu",
+                  got.lost == lost && got.unread == unread,
+              "recorded %lu read %lu lost %lu unread %lu",
               (unsigned long)got.recorded, (unsigned long)got.read,
-              (unsigned long)got.lost, (unsigned long)got.filtered);
+              (unsigned long)got.lost, (unsigned long)got.unread);
 }
 
 static scopes_tail_reader *tail_of(eventspace_run *run, size_t process,
