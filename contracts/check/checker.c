@@ -315,6 +315,8 @@ void contracts_checker_continue(contracts_checker *k, contracts_checker *before)
         if (!was)
             continue;
         memcpy(p->in_a_row, was->in_a_row, sizeof(p->in_a_row));
+        p->ready = was->ready;
+        p->needs = was->needs;
         if (is_same && row < k->process_count) {
             contracts_metric_state *state = p->state;
             p->state = was->state;

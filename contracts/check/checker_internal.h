@@ -23,6 +23,8 @@ typedef struct checked {
     double *waiting, *transfer;   /* what of that has to do with others: by
                                      process */
     unsigned in_a_row[CONTRACTS_KINDS];
+    double ready, needs; /* a processor, in seconds: while others had it, and in
+                            all; what is longer ago counts for less */
 } checked;
 
 /* What is known of the network. */

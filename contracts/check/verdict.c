@@ -30,18 +30,33 @@ static void compare_alike(double *parts, double *usual)
     }
 }
 
+/* How much of the time that it needs a processor others have it. Slow intervals
+ * have few operations, and it may be that the processor was never taken away
+ * within one: so those before count as well, each half as much as the next. */
+static void crowd_note(checked *p, const double *quantities)
+{
+    double ready = quantities[CONTRACTS_READY];
+    double needs = quantities[CONTRACTS_CPU] + ready;
+
+    if (isnan(needs)) {
+        p->ready = p->needs = 0;
+        return;
+    }
+    p->ready = p->ready / 2 + ready;
+    p->needs = p->needs / 2 + needs;
+}
+
 /* Do others have the processor when it computes? Then they have it when it is
  * to be woken, too, which the kernel does not tell of. */
-static bool is_crowded(const double *parts, const double *usual)
+static bool is_crowded(const checked *p)
 {
-    double needs =
-        parts[CONTRACTS_PART_COMPUTING] + parts[CONTRACTS_PART_READY];
+    const double *usual = p->usual->parts;
     double needed =
         usual[CONTRACTS_PART_COMPUTING] + usual[CONTRACTS_PART_READY];
-    double share = needs > 0 ? parts[CONTRACTS_PART_READY] / needs : 0;
+    double share = p->needs > 0 ? p->ready / p->needs : 0;
     double was = needed > 0 ? usual[CONTRACTS_PART_READY] / needed : 0;
 
-    return share - was > SCOPES_DISTURBED;
+    return is_known(usual) && share - was > SCOPES_DISTURBED;
 }
 
 static contracts_cause most_of(const double grown[CONTRACTS_CAUSES],
@@ -104,9 +119,8 @@ static contracts_cause grown_most(const contracts_checker *k, const checked *p,
         return CONTRACTS_NO_CAUSE;
     cause = most_of(grown, EXPLAINS * all);
     *by = grown[cause];
-    return cause == CONTRACTS_LINK && is_crowded(parts, usual)
-               ? CONTRACTS_PROCESSOR
-               : cause;
+    return cause == CONTRACTS_LINK && is_crowded(p) ? CONTRACTS_PROCESSOR
+                                                    : cause;
 }
 
 /* --- others --- */
@@ -246,12 +260,12 @@ static void cause_find(contracts_checker *k, const contracts_course *course,
 {
     const contracts_level *levels = k->judgements[process].levels;
     const contracts_level *intrinsic = &levels[CONTRACTS_INTRINSIC];
+    const double *quantities = contracts_course_at(course, process, interval);
     bool is_slow = levels[CONTRACTS_PERFORMANCE].is_violated;
 
-    k->causes[process] =
-        grown_most(k, &k->processes[process],
-                   contracts_course_at(course, process, interval), is_slow,
-                   &k->grown[process]);
+    crowd_note(&k->processes[process], quantities);
+    k->causes[process] = grown_most(k, &k->processes[process], quantities,
+                                    is_slow, &k->grown[process]);
     if (intrinsic->is_violated ||
         (intrinsic->level >= CONTRACTS_VIOLATED_LEVEL && !is_slow))
         k->causes[process] = CONTRACTS_PROGRAM;

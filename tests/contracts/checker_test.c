@@ -997,6 +997,28 @@ Test(checker, accuses_no_link_where_the_processor_is_crowded, .timeout = 60)
     end(&k);
 }
 
+/* Within the few operations of an interval the processor may by chance never be
+ * taken away. */
+Test(checker, remembers_for_a_while_who_had_the_processor, .timeout = 60)
+{
+    static const struct {
+        double operations, ready;
+        contracts_cause cause;
+    } course[] = {
+        {250, 2e-4, CONTRACTS_NO_CAUSE},  {250, 2e-4, CONTRACTS_NO_CAUSE},
+        {250, 2e-4, CONTRACTS_PROCESSOR}, {20, 0, CONTRACTS_PROCESSOR},
+        {20, 0, CONTRACTS_PROCESSOR},     {250, 0, CONTRACTS_LINK},
+        {250, 0, CONTRACTS_LINK}};
+    checked_course k = begin();
+
+    for (size_t i = 0; i < sizeof(course) / sizeof(course[0]); i++) {
+        interval_set(k.course, 0, i, course[i].operations, 100, 5e-4,
+                     course[i].ready, 2e-4, 1.1e-3);
+        cr_assert_eq(next_of(&k, i)->cause, course[i].cause, "%zu", i);
+    }
+    end(&k);
+}
+
 Test(checker, tells_whose_fault_it_is, .timeout = 60)
 {
     checked_course k = begin();
