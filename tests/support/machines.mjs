@@ -16,16 +16,17 @@ export function ip(...words) {
   execFileSync('ip', words.join(' ').split(' '), {stdio: ['ignore', 'ignore', 'pipe']});
 }
 
-/* Until `holds` gives true and no text; those in `alive` must not end before. */
+/* Until `holds` gives true and no text; those in `alive` must not end before. To look
+ * takes no more than half of the time. */
 export async function until(what, holds, alive = []) {
   const end = Date.now() + PATIENCE_MS;
   for (;;) {
-    const text = holds();
+    const began = Date.now(), text = holds();
     if (text === true) return;
     for (const begun of alive)
       assert.equal(begun.ended, null, `${what}: one has ended: ${begun.said}`);
     assert(Date.now() < end, `${what}: ${text}`);
-    await pause(20);
+    await pause(Math.max(20, Date.now() - began));
   }
 }
 
