@@ -7,8 +7,9 @@
  *        |                                              ^             ^
  *        '--------- SIGINT, SIGTERM, SIGHUP ------------'--- again ---'
  *
- * One that is killed, and is not the first, has not failed in that sense: the
- * others go on as long as they can without it.
+ * One that is killed has not failed in that sense: the others go on as long as
+ * they can without it, but for the first process when not all had joined it, or
+ * when the map has it that nobody takes its place.
  *
  * Ends are looked at in the order in which the kernel tells of them, so that
  * the first failure is the cause of the others. A process can still be quicker
@@ -19,6 +20,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -435,6 +437,14 @@ static void others_tell(child *p, launch_end end, const char *how)
             p->name, pastset_error());
 }
 
+/* Do the others end because it was killed? */
+static bool is_needed(child *p)
+{
+    return p->notice.self == 0 &&
+           (eventspace__notice_is_due(&p->notice) ||
+            !paths_map_has_succession(p->all->plan->map));
+}
+
 /* What a terminal, or srun, sends to the launcher and its processes alike. */
 static bool is_for_all(const children *all, int number)
 {
@@ -478,6 +488,10 @@ static void has_ended(child *p, int code, int number)
         others_tell(p, LAUNCH_FAILED, said);
     else
         others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
+    /* Who connects to it learns at once that it is not there. */
+    if (!eventspace__notice_is_due(&p->notice) &&
+        p->notice.process->listen_fd >= 0)
+        shutdown(p->notice.process->listen_fd, SHUT_RDWR);
     /* Whoever waits for it to join would not see the signal. */
     if (is_hushed(all) && all->stage == TERM &&
         eventspace__notice_is_due(&p->notice))
@@ -485,11 +499,11 @@ static void has_ended(child *p, int code, int number)
     if (number &&
         (was_sent(p, number) || (all->interrupted && is_for_all(all, number))))
         p->obeyed = number;
-    else if (number && p != all->items && all->stage == RUNNING &&
-             !all->plan->end_all)
+    else if (number && all->stage == RUNNING && !all->plan->end_all &&
+             !is_needed(p))
         process_died(p, line);
     else if (number || code || cut_short)
-        process_failed(p, line); /* the first one keeps them together */
+        process_failed(p, line);
 }
 
 /* Has ended, and it is known why. */

@@ -235,6 +235,7 @@ static int identify(paths_process *process,
     if (options->key)
         memcpy(process->key, options->key, PATHS_KEY_BYTES);
     process->digest = paths_map_digest(process->map);
+    process->has_succession = paths_map_has_succession(process->map);
     polling = paths_attributes_get(
         &process->map->processes[process->self].attributes, "polling");
     process->polling = polling && strcmp(polling, "true") == 0;
@@ -401,7 +402,7 @@ static int result(paths_process *process)
                      process->thread_failure);
     else if (status)
         fail_for_another(process, status);
-    else if (process->loss[0] && process->self == 0)
+    else if (process->loss[0] && process->self == process->first)
         status = pastset_fail(
             PASTSET_EHOST, "process %s: the other processes completed, but %s",
             paths_process_name(process), process->loss);
@@ -430,6 +431,7 @@ int paths_process_run(paths_process *process)
     process->since_ms = uv_now(&process->loop);
     paths__loop_run(process);
     pthread_join(process->connector, NULL);
+    paths__rejoin_end(process);
     for (uint32_t i = 0; i < process->thread_count; i++) {
         if (process->threads[i].started)
             pthread_join(process->threads[i].id, NULL);

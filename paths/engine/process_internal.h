@@ -66,6 +66,11 @@ struct paths_process {
     void (*thread_ends)(uint32_t thread, uint32_t operations);
 
     peer *peers;         /* by process of the map */
+    uint32_t first;      /* the coordinator; loop only, as the next ones */
+    bool has_succession; /* when that dies, another takes its place, */
+    bool complete;       /* once all others have joined it, as is known here */
+    uint64_t took_ms;    /* loop time when this one did, and others may not
+                            have come yet; 0: no */
     bool *ended_threads; /* by node of the map, as far as it is known here:
                             only once a process has died; loop only */
     bool bereaved;       /* one has; loop only */
@@ -98,6 +103,11 @@ struct paths_process {
     struct channel *connector_channels; /* its connections, until the loop takes
                                            them over */
     bool begun; /* the connector is done: the threads run, or it has failed */
+    pthread_t rejoiner; /* joins the next coordinator */
+    bool rejoining;     /* it is there; loop only */
+    bool rejoin_refused;
+    _Atomic int rejoin_state; /* as the connector's */
+    char rejoin_text[512];
     int launcher_fd; /* a socket to whoever started this process; -1: none */
     uv_poll_t launcher;
     _Atomic uint32_t linger_ms; /* that a coordinator which failed waits for

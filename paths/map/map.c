@@ -93,6 +93,14 @@ uint32_t paths_map_find_process(const paths_map *map, const char *name)
     return table_find(&map->index->processes, map, process_name, name);
 }
 
+bool paths_map_has_succession(const paths_map *map)
+{
+    const char *succession =
+        paths_attributes_get(&map->attributes, "succession");
+
+    return !succession || strcmp(succession, "false") != 0;
+}
+
 uint32_t paths_map_find_node(const paths_map *map, const char *name)
 {
     return table_find(&map->index->nodes, map, node_name, name);

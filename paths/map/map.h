@@ -162,6 +162,9 @@ int paths_map_text(char **out, size_t *bytes, const paths_map *map);
 
 /* PATHS_NONE when there is none of that name. */
 uint32_t paths_map_find_process(const paths_map *map, const char *name);
+/* When the first process dies, does another take its place? Unless the graph
+ * says succession=false. */
+bool paths_map_has_succession(const paths_map *map);
 uint32_t paths_map_find_node(const paths_map *map, const char *name);
 
 /* Orders the nodes, or the processes, by their names. The place of one in this

@@ -177,6 +177,16 @@ static void check_encrypt(checker *c, const paths_attributes *attributes,
                  encrypt);
 }
 
+static void check_succession(checker *c)
+{
+    const char *succession =
+        paths_attributes_get(&c->map->attributes, "succession");
+
+    if (succession && *succession && strcmp(succession, "true") != 0 &&
+        strcmp(succession, "false") != 0)
+        diagnose(c, 1, "", "succession=%s: choose true or false", succession);
+}
+
 /* Processes and the graph may have others, which programs read; but one that is
  * nearly like ours is that one. `outer`: what it has from there is not its own.
  */
@@ -838,6 +848,7 @@ static int map_check(const paths_map *map, paths_diagnostics *out)
                  map->file);
     } else {
         check_encrypt(&c, &map->attributes, 1, "");
+        check_succession(&c);
         check_processes(&c);
         check_nodes(&c);
     }

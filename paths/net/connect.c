@@ -22,6 +22,9 @@
 #include "paths/net/wire_internal.h"
 
 #define AGAIN_NS 2000000000 /* for a second try */
+/* For one who was there before. */
+#define RECONNECT_MS 10000
+#define REFUSED_MS 1000
 
 void paths__socket_tune(int fd)
 {
@@ -60,13 +63,6 @@ static bool worth_retrying(int error)
            error == ENETUNREACH || error == ETIMEDOUT || error == EINTR;
 }
 
-/* Is there a reason not to wait for that process any longer? */
-static bool is_vain(const paths_process *process, uint32_t to)
-{
-    return atomic_load(&process->failed) ||
-           atomic_load(&process->peers[to].dead);
-}
-
 /* The reason, as an error. */
 static int vain(paths_process *process, uint32_t to)
 {
@@ -99,11 +95,20 @@ typedef struct joining {
     uint32_t to;
     channel channel;
     int64_t deadline_ns;
-    int64_t refused_ns; /* until then it may be that it is not up yet */
-    bool closed;        /* by the other process */
-    bool reached;       /* somebody was there */
-    bool refused;       /* and said why this process cannot come in */
+    uint32_t refused_ms; /* so long it may be that it is not up yet: */
+    int64_t refused_ns;
+    bool again;   /* it is joined in place of another that died */
+    bool closed;  /* by the other process */
+    bool reached; /* somebody was there */
+    bool refused; /* and said why this process cannot come in */
 } joining;
+
+/* Is there a reason not to wait for that process any longer? */
+static bool is_vain(const joining *j)
+{
+    return (atomic_load(&j->process->failed) && !j->again) ||
+           atomic_load(&j->process->peers[j->to].dead);
+}
 
 /* Connects to that process or the first one on the way to it, again and again
  * while that is not up yet. */
@@ -126,7 +131,7 @@ static int dial(joining *j, uint32_t hop)
         error = errno;
         if (!worth_retrying(error) || pastset_now_ns() > j->deadline_ns ||
             (error == ECONNREFUSED && pastset_now_ns() > j->refused_ns) ||
-            is_vain(process, j->to))
+            is_vain(j))
             err = pastset_fail(PASTSET_EHOST, "%s: %s", text, strerror(error));
         else
             poll(NULL, 0, 20); /* it is not up yet */
@@ -154,7 +159,7 @@ static int read_all(joining *j, void *data, size_t bytes)
             bytes -= (size_t)got;
         }
         /* Also when a little comes now and then. */
-        if (bytes && is_vain(j->process, j->to))
+        if (bytes && is_vain(j))
             return vain(j->process, j->to);
         if (bytes && pastset_now_ns() > j->deadline_ns)
             return pastset_fail(PASTSET_EHOST, "it does not answer");
@@ -281,7 +286,7 @@ static int way_on(joining *j, uint32_t onward)
             paths__channel_send(&j->channel, parts, 2, MSG_NOSIGNAL) < 0
                 ? pastset_fail(PASTSET_EHOST, "%s", paths__channel_error(errno))
                 : welcome_read(j);
-        if (!err || !j->refused || is_vain(j->process, j->to) ||
+        if (!err || !j->refused || is_vain(j) ||
             pastset_now_ns() > j->deadline_ns ||
             pastset_now_ns() > j->refused_ns)
             break;
@@ -322,8 +327,7 @@ static int connect_once(joining *j, uint16_t role)
     int err = onward_of(j, j->process->self, &hop);
 
     j->closed = false;
-    j->refused_ns =
-        pastset_now_ns() + (int64_t)j->process->refused_ms * 1000000;
+    j->refused_ns = pastset_now_ns() + (int64_t)j->refused_ms * 1000000;
     if (!err)
         err = dial(j, hop);
     if (!err) {
@@ -341,7 +345,7 @@ static int connect_once(joining *j, uint16_t role)
                                process_name(j->process, hop));
     }
     if (!err) {
-        if (role == ROLE_MEMBER && !j->reached)
+        if (role == ROLE_MEMBER && !j->reached && !j->again)
             paths__launcher_tell(j->process, j->process->self, PATHS_COMING);
         j->reached = true;
         err = enter(j, j->to, role, is_relayed);
@@ -371,11 +375,11 @@ static int connect_again(joining *j, uint16_t role, int err)
 /* A process that does not let us in may have ended because the run has failed,
  * or has died. Then that is being told to us too, and is what should be
  * reported. */
-static bool cause_comes(const paths_process *process, uint32_t to)
+static bool cause_comes(const joining *j)
 {
-    for (int i = 0; i < 25 && !is_vain(process, to); i++)
+    for (int i = 0; i < 25 && !is_vain(j); i++)
         poll(NULL, 0, 20);
-    return is_vain(process, to);
+    return is_vain(j);
 }
 
 /* A process that has failed says how itself, but for what it says of others. */
@@ -394,37 +398,65 @@ static int refused_why(int err, const char *name)
                : pastset_fail(err, "ended because process %s failed", name);
 }
 
+static int join(joining *j, uint16_t role, channel *out)
+{
+    const char *name = process_name(j->process, j->to);
+    struct timeval none = {0, 0};
+    int err = paths__networks_create(&j->networks, j->process->map);
+
+    if (!err)
+        err = connect_once(j, role);
+    if (err && j->reached && !j->refused && !is_vain(j))
+        err = connect_again(j, role, err);
+    paths__networks_destroy(j->networks);
+    if (err && role == ROLE_MEMBER && j->refused && j->reached)
+        /* The coordinator knows. */
+        paths__launcher_tell(j->process, j->process->self, PATHS_COME);
+    if (err && ((!j->refused && cause_comes(j)) || is_vain(j)))
+        return vain(j->process, j->to);
+    if (err && j->refused)
+        return refused_why(err, name);
+    if (err)
+        return j->again
+                   ? pastset_fail(err, "process %s died: %s", name,
+                                  pastset_error())
+                   : pastset_fail_while(err, "cannot join process %s", name);
+    setsockopt(j->channel.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
+    setsockopt(j->channel.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+    *out = j->channel;
+    return 0;
+}
+
+static joining joining_of(paths_process *process, uint32_t to,
+                          uint32_t timeout_ms, uint32_t refused_ms)
+{
+    return (joining){.process = process,
+                     .to = to,
+                     .channel = {.fd = -1},
+                     .deadline_ns =
+                         pastset_now_ns() + (int64_t)timeout_ms * 1000000,
+                     .refused_ms = refused_ms};
+}
+
 int paths__connect(paths_process *process, uint32_t to, uint16_t role,
                    channel *out)
 {
-    struct timeval none = {0, 0};
-    joining j = {.process = process,
-                 .to = to,
-                 .channel = {.fd = -1},
-                 .deadline_ns = pastset_now_ns() +
-                                (int64_t)process->connect_timeout_ms * 1000000};
-    int err = paths__networks_create(&j.networks, process->map);
+    joining j = joining_of(process, to, process->connect_timeout_ms,
+                           process->refused_ms);
 
-    if (!err)
-        err = connect_once(&j, role);
-    if (err && j.reached && !j.refused && !is_vain(process, to))
-        err = connect_again(&j, role, err);
-    paths__networks_destroy(j.networks);
-    if (err && role == ROLE_MEMBER && j.refused && j.reached)
-        /* The coordinator knows. */
-        paths__launcher_tell(process, process->self, PATHS_COME);
-    if (err &&
-        ((!j.refused && cause_comes(process, to)) || is_vain(process, to)))
-        return vain(process, to);
-    if (err && j.refused)
-        return refused_why(err, process_name(process, to));
-    if (err)
-        return pastset_fail_while(err, "cannot join process %s",
-                                  process_name(process, to));
-    setsockopt(j.channel.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
-    setsockopt(j.channel.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
-    *out = j.channel;
-    return 0;
+    return join(&j, role, out);
+}
+
+int paths__reconnect(paths_process *process, uint32_t to, bool *refused,
+                     channel *out)
+{
+    joining j = joining_of(process, to, RECONNECT_MS, REFUSED_MS);
+    int err;
+
+    j.again = true;
+    err = join(&j, ROLE_MEMBER, out);
+    *refused = j.refused;
+    return err;
 }
 
 /* --- the ways of connections --- */

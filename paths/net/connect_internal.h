@@ -12,6 +12,12 @@ void paths__socket_tune(int fd);
  * when the run fails, and when that process is known to have died. */
 int paths__connect(paths_process *process, uint32_t to, uint16_t role,
                    channel *out);
+/* The same for the coordinator that has taken the place of one that died: it
+ * was there before, so it is not waited for as long, but also when the run has
+ * failed, to tell it that. `*refused`: it is there, and does not let this
+ * process in. */
+int paths__reconnect(paths_process *process, uint32_t to, bool *refused,
+                     channel *out);
 /* What this side of a connection would have sealed (handshake_internal.h). */
 uint8_t paths__connection_seals(const paths_process *process, int fd);
 

@@ -7,7 +7,7 @@
 
 #include "pastset/status.h"
 
-#define WIRE_VERSION 4u
+#define WIRE_VERSION 5u
 
 /* --- openings --- */
 

@@ -4,7 +4,8 @@
  * meanwhile. First it joins the coordinator, and the loop takes this connection
  * over at once: by it the process hears of those that have died, for which the
  * connector would otherwise wait in vain. Then it makes the loop's links to
- * other processes; those that have died stay without one. See member.pml. */
+ * other processes; those that have died stay without one. See member.pml. When
+ * the coordinator dies later, another thread joins the next one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -149,6 +150,59 @@ int paths__join_turn(paths_process *process)
         err = links_adopt(process);
     return err ? err : 1;
 }
+
+/* --- joining the next coordinator --- */
+
+static void *rejoiner_run(void *argument)
+{
+    paths_process *process = argument;
+    uint32_t to = process->first;
+    int err = paths__reconnect(process, to, &process->rejoin_refused,
+                               place_of(process, to, ROLE_MEMBER));
+
+    if (err)
+        snprintf(process->rejoin_text, sizeof(process->rejoin_text), "%s",
+                 pastset_error());
+    PASTSET_POINT("join.again");
+    atomic_store(&process->rejoin_state, err ? err : CONNECTED_MEMBER);
+    paths__wake(&process->wakeup);
+    return NULL;
+}
+
+int paths__rejoin_start(paths_process *process)
+{
+    int error;
+
+    atomic_store(&process->rejoin_state, CONNECTING);
+    error = pthread_create(&process->rejoiner, NULL, rejoiner_run, process);
+    if (error)
+        return pastset_fail(PASTSET_ELIMIT, "cannot start a thread: %s",
+                            strerror(error));
+    process->rejoining = true;
+    return 0;
+}
+
+bool paths__rejoin_over(paths_process *process, int *err, bool *refused)
+{
+    int state = atomic_load(&process->rejoin_state);
+
+    if (!process->rejoining || state == CONNECTING)
+        return false;
+    paths__rejoin_end(process);
+    *refused = process->rejoin_refused || state > 0;
+    *err = state < 0 ? pastset_fail(state, "%s", process->rejoin_text)
+                     : adopt(process, process->first, ROLE_MEMBER);
+    return true;
+}
+
+void paths__rejoin_end(paths_process *process)
+{
+    if (process->rejoining)
+        pthread_join(process->rejoiner, NULL);
+    process->rejoining = false;
+}
+
+/* --- those that are late --- */
 
 /* Whoever has the wrong key knows it, but not who waits for him. */
 static void not_come(const paths_process *process, uint32_t other)

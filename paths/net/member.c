@@ -5,11 +5,12 @@
  * and goes on serving its elements; when all are done the coordinator tells
  * END, and they stop. A process whose connection breaks before has died: the
  * coordinator tells the others, and they go on as far as they can without it
- * (gone.c); if it is the coordinator that has died, they end. For a process
- * that dies before it has joined, whoever started it says so in its place
- * (stand_in.c). Whoever fails tells FAILED with the cause, on every connection
- * that it serves, before it closes them, so that the others name the cause and
- * not its consequence. */
+ * (gone.c). If it is the coordinator that has died, the next process of the map
+ * that lives takes its place, once all had joined; before that they end. For a
+ * process that dies before it has joined, whoever started it says so in its
+ * place (stand_in.c). Whoever fails tells FAILED with the cause, on every
+ * connection that it serves, before it closes them, so that the others name the
+ * cause and not its consequence. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,10 +27,13 @@
 #define COMING_MS 5000
 /* What breaks at one moment is seen within that. */
 #define LOST_MS 200
+/* Who has not come to the next coordinator within that has died. One may see
+ * later than another that a machine has vanished (silence.c). */
+#define REJOIN_MS 20000
 
 static bool is_coordinator(const paths_process *process)
 {
-    return process->self == 0;
+    return process->self == process->first;
 }
 
 static void tell(connection *c, wire_kind kind, const char *text)
@@ -37,6 +41,16 @@ static void tell(connection *c, wire_kind kind, const char *text)
     wire_header header = {.kind = (uint16_t)kind,
                           .bytes = (uint32_t)strnlen(text, WIRE_TEXT_BYTES)};
     paths__connection_send(c, &header, text);
+}
+
+static void failure_tell(paths_process *process, connection *c)
+{
+    char text[sizeof(process->failure)];
+
+    pthread_mutex_lock(&process->failure_lock);
+    memcpy(text, process->failure, sizeof(text));
+    pthread_mutex_unlock(&process->failure_lock);
+    tell(c, WIRE_FAILED, text);
 }
 
 static bool refuse(connection *c, const char *why)
@@ -61,13 +75,9 @@ static void join_note(paths_process *process, uint32_t other, paths_join state)
 static bool refuse_failed(connection *c)
 {
     paths_process *process = c->process;
-    char text[sizeof(process->failure)];
 
     join_note(process, c->peer, PATHS_COMING);
-    pthread_mutex_lock(&process->failure_lock);
-    memcpy(text, process->failure, sizeof(text));
-    pthread_mutex_unlock(&process->failure_lock);
-    tell(c, WIRE_FAILED, text);
+    failure_tell(process, c);
     join_note(process, c->peer, PATHS_COME);
     paths__member_turn(process);
     return false;
@@ -91,13 +101,11 @@ static void tell_ended(connection *c, uint32_t node)
     paths__connection_send(c, &header, NULL);
 }
 
-/* A process has joined: it is told of those that it has missed. */
-static void welcome_member(connection *c)
+/* Tells it of those that it has missed. */
+static void brief(connection *c)
 {
     paths_process *process = c->process;
 
-    PASTSET_POINT("member.welcome");
-    process->peers[c->peer].member = c;
     for (uint32_t i = 0; i < process->process_count; i++) {
         if (atomic_load(&process->peers[i].dead))
             tell_gone(c, i);
@@ -106,7 +114,45 @@ static void welcome_member(connection *c)
         if (process->ended_threads[i])
             tell_ended(c, i);
     }
+}
+
+/* Once all have joined, each of them can take the coordinator's place. */
+static void complete_look(paths_process *process)
+{
+    if (!is_coordinator(process) || process->complete)
+        return;
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        if (i != process->self && process->peers[i].join != PATHS_COME)
+            return;
+    }
+    process->complete = true;
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        PASTSET_POINT("member.complete");
+        if (process->peers[i].member)
+            tell(process->peers[i].member, WIRE_COMPLETE, "");
+    }
+}
+
+/* A process has joined. Who is not the coordinator yet briefs it when it is. */
+static void welcome_member(connection *c)
+{
+    paths_process *process = c->process;
+
+    PASTSET_POINT("member.welcome");
+    process->peers[c->peer].member = c;
+    if (is_coordinator(process))
+        brief(c);
     join_note(process, c->peer, PATHS_COME);
+    complete_look(process);
+}
+
+/* Others may see sooner than this process that it is to take the coordinator's
+ * place. */
+static bool takes_members(const paths_process *process, uint32_t other)
+{
+    return is_coordinator(process) ||
+           (process->complete && process->has_succession &&
+            process->self < other);
 }
 
 bool paths__member_come(connection *c, const handshake_claim *claim)
@@ -119,7 +165,7 @@ bool paths__member_come(connection *c, const handshake_claim *claim)
     if (c->peer == PATHS_NONE || c->peer == process->self)
         return refuse(c, "the map has no such other process");
     if (claim->role == ROLE_MEMBER &&
-        (!is_coordinator(process) || process->peers[c->peer].member))
+        (!takes_members(process, c->peer) || process->peers[c->peer].member))
         return refuse(c, "a second process of this name");
     if (claim->role == ROLE_MEMBER &&
         atomic_load(&process->peers[c->peer].dead))
@@ -167,8 +213,8 @@ static void gone_take(paths_process *process, connection *c)
     if (text[length])
         text[length++] = 0;
     gone = paths_map_find_process(process->map, text);
-    if (gone == PATHS_NONE || gone == process->self || gone == 0 ||
-        (is_coordinator(process) && gone != c->peer)) {
+    if (gone == PATHS_NONE || gone == process->self || gone == process->first ||
+        (is_coordinator(process) ? gone != c->peer : !c->outgoing)) {
         paths__connection_close(c, "it broke the protocol");
     } else if (is_coordinator(process)) {
         member_died(process, gone, text + length);
@@ -208,6 +254,13 @@ static bool ended_take(paths_process *process, const connection *c)
     return true;
 }
 
+static void complete_take(paths_process *process)
+{
+    process->complete = true;
+    for (uint32_t i = 0; i < process->process_count; i++)
+        process->peers[i].join = PATHS_COME;
+}
+
 void paths__member_frame(connection *c)
 {
     paths_process *process = c->process;
@@ -219,8 +272,10 @@ void paths__member_frame(connection *c)
         paths_process_fail(process, PASTSET_EHOST);
     } else if (c->role != ROLE_MEMBER) {
         paths__connection_close(c, "it broke the protocol");
-    } else if (c->header.kind == WIRE_DONE && is_coordinator(process)) {
+    } else if (c->header.kind == WIRE_DONE && !c->outgoing) {
         process->peers[c->peer].done = true;
+    } else if (c->header.kind == WIRE_COMPLETE && c->outgoing) {
+        complete_take(process);
     } else if (c->header.kind == WIRE_END && c->outgoing &&
                process->told_done) {
         process->ended = true;
@@ -296,9 +351,31 @@ static void lost_tell(paths_process *process, uint32_t lost, uint32_t culprit)
     member_died(process, lost, pastset_error());
 }
 
+/* Who was not to come any more would be waited for until then. */
+static void late_tell(paths_process *process)
+{
+    if (!process->took_ms || process->ended || atomic_load(&process->failed) ||
+        uv_now(&process->loop) - process->took_ms < REJOIN_MS)
+        return;
+    process->took_ms = 0;
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        const peer *p = &process->peers[i];
+        if (i == process->self || p->member || p->lost || atomic_load(&p->dead))
+            continue;
+        pastset_fail(PASTSET_EHOST,
+                     "process %s died: it did not come to process %s, which "
+                     "is the first now, within %d s",
+                     process_name(process, i), paths_process_name(process),
+                     REJOIN_MS / 1000);
+        member_died(process, i, pastset_error());
+    }
+}
+
 void paths__member_tidy(paths_process *process)
 {
     uint32_t *between = NULL;
+
+    late_tell(process);
 
     for (uint32_t i = 0; i < process->process_count; i++) {
         const peer *p = &process->peers[i];
@@ -322,6 +399,72 @@ void paths__member_tidy(paths_process *process)
     free(between);
 }
 
+/* --- the next coordinator --- */
+
+/* Those who come later are briefed as they come. What members have said of
+ * themselves before is kept. */
+static void take_over(paths_process *process)
+{
+    PASTSET_POINT("member.take_over");
+    /* Loop times are milliseconds since the machine started. */
+    process->took_ms = uv_now(&process->loop);
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        peer *p = &process->peers[i];
+        p->done |= atomic_load(&p->dead);
+        if (p->member)
+            brief(p->member);
+    }
+}
+
+/* The coordinator has died: the first of those that live is it now. */
+static void first_died(paths_process *process, const char *why)
+{
+    PASTSET_POINT("member.first_died");
+    paths__gone(process, process->first, why);
+    while (atomic_load(&process->peers[process->first].dead))
+        process->first++; /* this one is not dead */
+    if (is_coordinator(process))
+        take_over(process);
+    else if (paths__rejoin_start(process) != 0)
+        paths_process_fail(process, PASTSET_ELIMIT);
+    paths__wake(&process->wakeup); /* it may be that all are done */
+}
+
+static void first_lost(paths_process *process, const char *why)
+{
+    paths__lost_why(process, process->first, why);
+    if (process->complete && process->has_succession &&
+        !atomic_load(&process->failed))
+        first_died(process, pastset_error());
+    else
+        paths_process_fail(process, PASTSET_EHOST);
+}
+
+/* What the one before was told the next one may not know. */
+static void rejoin_look(paths_process *process)
+{
+    connection *c;
+    bool refused;
+    int err;
+
+    if (!paths__rejoin_over(process, &err, &refused))
+        return;
+    c = process->peers[process->first].member;
+    if (atomic_load(&process->failed)) {
+        if (!err && process->failure_told)
+            failure_tell(process, c);
+    } else if (err && refused) {
+        paths_process_fail(process, err);
+    } else if (err) {
+        first_died(process, pastset_error());
+    } else {
+        for (uint32_t i = 0; i < process->thread_count; i++)
+            process->threads[i].ended_told = false;
+        if (process->told_done)
+            tell(c, WIRE_DONE, "");
+    }
+}
+
 void paths__member_lost(connection *c, const char *why)
 {
     paths_process *process = c->process;
@@ -333,9 +476,10 @@ void paths__member_lost(connection *c, const char *why)
     process->peers[c->peer].member = NULL;
     if (process->closing || process->ended)
         return;
-    if (!is_coordinator(process)) {
-        paths__lost_why(process, 0, why);
-        paths_process_fail(process, PASTSET_EHOST);
+    if (c->peer == process->first) {
+        first_lost(process, why);
+    } else if (!is_coordinator(process)) {
+        process->peers[c->peer].done = false; /* it comes again, or has died */
     } else if (!atomic_load(&process->failed) &&
                !lost_note(process, c->peer, why)) {
         pastset_fail(PASTSET_EHOST, "process %s died: %s",
@@ -348,17 +492,12 @@ void paths__member_lost(connection *c, const char *why)
 
 static void tell_failure(paths_process *process)
 {
-    char text[sizeof(process->failure)];
-
     process->failure_told = true;
     process->failed_ms = uv_now(&process->loop);
-    pthread_mutex_lock(&process->failure_lock);
-    memcpy(text, process->failure, sizeof(text));
-    pthread_mutex_unlock(&process->failure_lock);
     for (connection *c = process->connections; c; c = c->next) {
         if (c->state == CONNECTION_OPEN &&
             (!c->outgoing || c->role == ROLE_MEMBER))
-            tell(c, WIRE_FAILED, text);
+            failure_tell(process, c);
     }
     for (uint32_t i = 0; i < process->thread_count; i++)
         paths__thread_interrupt(&process->threads[i]);
@@ -377,8 +516,8 @@ static void tell_done(paths_process *process)
 {
     process->told_done = true;
     process->peers[process->self].done = true;
-    if (!is_coordinator(process) && process->peers[0].member)
-        tell(process->peers[0].member, WIRE_DONE, "");
+    if (!is_coordinator(process) && process->peers[process->first].member)
+        tell(process->peers[process->first].member, WIRE_DONE, "");
 }
 
 /* Those of this process, once one has died. */
@@ -417,7 +556,7 @@ bool paths__member_gone(const paths_process *process)
     bool stays = false;
 
     if (!atomic_load(&process->failed) || !process->failure_told ||
-        atomic_load(&process->threads_running) != 0)
+        process->rejoining || atomic_load(&process->threads_running) != 0)
         return false;
     for (uint32_t i = 1; i < process->process_count; i++)
         stays |= is_stayed_for(process, i);
@@ -431,6 +570,7 @@ void paths__member_turn(paths_process *process)
                 atomic_load_explicit(&process->threads_running,
                                      memory_order_acquire) == 0;
 
+    rejoin_look(process);
     if (atomic_load(&process->failed)) {
         if (!process->failure_told) {
             tell_failure(process);

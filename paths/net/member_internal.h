@@ -21,6 +21,14 @@ int paths__join_start(paths_process *process);
 /* The loop: takes over what is connected. 1, once: all of it is there. Errors:
  * what went wrong, once. */
 int paths__join_turn(paths_process *process);
+/* Begins to join the coordinator, which has taken the place of one that died,
+ * on a thread. Errors: PASTSET_ELIMIT. */
+int paths__rejoin_start(paths_process *process);
+/* The loop: true, once, when that is over, and what came of it. `refused`: that
+ * one is there, and does not let this process in. */
+bool paths__rejoin_over(paths_process *process, int *err, bool *refused);
+/* Waits for the thread, if there is one. */
+void paths__rejoin_end(paths_process *process);
 /* The loop: the run fails when processes have not come in time. */
 void paths__join_late(paths_process *process);
 
@@ -36,11 +44,12 @@ void paths__launcher_tell(paths_process *process, uint32_t joined,
 
 /* Whoever connected has proven who it is. False: close it. */
 bool paths__member_come(connection *c, const handshake_claim *claim);
-/* DONE, END, FAILED and GONE. */
+/* DONE, END, FAILED, GONE, ENDED and COMPLETE. */
 void paths__member_frame(connection *c);
 void paths__member_lost(connection *c, const char *why);
 /* Of those that were lost some time ago: who has died, and who is only behind
- * one that has. */
+ * one that has. Of those that have not come to the next coordinator: that they
+ * died. */
 void paths__member_tidy(paths_process *process);
 /* What came from there was changed on the way. */
 void paths__member_broken(connection *c);

@@ -64,6 +64,7 @@ int paths__wire_header_check(const wire_header *header, uint32_t max)
     case WIRE_DONE:
     case WIRE_END:
     case WIRE_ENDED:
+    case WIRE_COMPLETE:
         return check_bytes(header, 0);
     default:
         return pastset_fail(PASTSET_EPROTO, "a frame of unknown kind %u",

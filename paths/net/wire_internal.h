@@ -45,14 +45,15 @@ typedef enum wire_kind {
     WIRE_WELCOME = 2, /* whoever connected is let in */
     WIRE_REQUEST,
     WIRE_REPLY,
-    WIRE_DONE,   /* member to coordinator: its threads have ended */
-    WIRE_END,    /* coordinator to members: all threads have ended */
-    WIRE_FAILED, /* the sender's process, or one it knows of, has failed */
-    WIRE_SPOILT, /* a request that brings an error to a collective */
-    WIRE_LEFT,   /* nobody contributes any more by the way of this proxy */
-    WIRE_GONE,   /* a process has died: coordinator to members; or to it */
-    WIRE_ENDED,  /* once one has died: a thread has ended; to and from it */
-    WIRE_RELAY,  /* asks for a way on to another process: its name */
+    WIRE_DONE,     /* member to coordinator: its threads have ended */
+    WIRE_END,      /* coordinator to members: all threads have ended */
+    WIRE_FAILED,   /* the sender's process, or one it knows of, has failed */
+    WIRE_SPOILT,   /* a request that brings an error to a collective */
+    WIRE_LEFT,     /* nobody contributes any more by the way of this proxy */
+    WIRE_GONE,     /* a process has died: coordinator to members; or to it */
+    WIRE_ENDED,    /* once one has died: a thread has ended; to and from it */
+    WIRE_RELAY,    /* asks for a way on to another process: its name */
+    WIRE_COMPLETE, /* coordinator to members: all have joined */
     WIRE_KINDS,
 } wire_kind;
 

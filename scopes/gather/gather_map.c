@@ -548,6 +548,8 @@ int scopes_gather_map(paths_map **out, const paths_map *app,
     if (b.err)
         return b.err;
     encrypt_copy(&b, &b.map->attributes, &app->attributes);
+    /* Nobody else can be the root. */
+    set(&b, &b.map->attributes, "succession", "false");
     b.sources = calloc((size_t)app->process_count + 1, sizeof(*b.sources));
     if (!b.sources)
         out_of_memory(&b);

@@ -5,6 +5,11 @@ es_test(eventspace/death_test LINKS eventspace::eventspace
 if(TARGET eventspace_death_test)
   add_dependencies(eventspace_death_test eventspace_cli dying_app)
 endif()
+es_test(eventspace/succession_test LINKS eventspace::eventspace
+        SOURCES support/command.c support/scratch.c TIMEOUT 300)
+if(TARGET eventspace_succession_test)
+  add_dependencies(eventspace_succession_test eventspace_cli counting_app)
+endif()
 # Few kills here; `./bootstrap soak` has hundreds.
 if(suites)
   add_executable(random_kills eventspace/random_kills.c)

@@ -3,7 +3,8 @@
 if(suites AND NOT EVENTSPACE_SANITIZE)
   find_program(SPIN spin REQUIRED)
   foreach(model pastset/element pastset/fence pastset/ledger pastset/waiter
-                paths/net/handshake paths/net/member paths/wrappers/collective
+                paths/net/handshake paths/net/member paths/net/succession
+                paths/wrappers/collective
                 eventspace/collect/drain)
     add_test(NAME models/${model}
              COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/models/check.sh

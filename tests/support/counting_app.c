@@ -5,7 +5,7 @@
  *
  * Its threads stand in a ring. Each writes to the next by path `out`, reads
  * from the one before by path `in`, and counts each operation that has come
- * back, for ever or until the file says stop. */
+ * back, for ever, or until the file says stop or gives a limit. */
 #include "tests/support/counting_app.h"
 
 #include <fcntl.h>
@@ -27,6 +27,9 @@ static int go_round(paths_thread *self, void *argument)
     atomic_store(&mine->pid, getpid());
     while (!err && !atomic_load(&all->stop)) {
         uint64_t value = atomic_load(&mine->out);
+        uint64_t limit = atomic_load(&all->limit);
+        if (limit && value >= limit)
+            break;
         err = paths_write(out, &value, sizeof(value));
         if (err)
             break;

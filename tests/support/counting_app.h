@@ -16,6 +16,7 @@ typedef struct counting_thread {
 typedef struct counting {
     _Atomic bool stop;
     counting_thread threads[COUNTING_THREADS];
+    _Atomic uint64_t limit; /* of operations each way; 0: none */
 } counting;
 
 #endif

@@ -343,10 +343,9 @@ int cli_run(int argc, char **argv)
         parse_run,
         "MAP --output RUN -- PROGRAM [ARGUMENTS]",
         "Starts the program once for each process of the map and passes on "
-        "what they print. If one fails, or the first process of the map is "
-        "killed, the others are ended after the time of --grace. If another "
-        "one is killed, those that do not need it continue, unless --end-all "
-        "is given.\vThe run "
+        "what they print. If one fails, the others are ended after the time "
+        "of --grace. If one is killed, those that do not need it continue, "
+        "unless --end-all is given.\vThe run "
         "directory holds the map and, for each process, its elements and how "
         "it ended; see `eventspace info`.",
         NULL,
