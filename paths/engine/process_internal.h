@@ -128,7 +128,8 @@ struct paths_process {
     char failure[1024]; /* guarded by failure_lock, as is the next */
     char thread_failure[1024];
     char loss[1024];   /* the last process that died, and why; "": none */
-    bool failure_told; /* loop only: the other processes know */
+    bool failure_told; /* loop only: the other processes have been told, */
+    bool acknowledged; /* and the coordinator knows */
 };
 
 static inline const char *process_name(const paths_process *process,

@@ -22,9 +22,7 @@
 #include "paths/net/wire_internal.h"
 
 #define AGAIN_NS 2000000000 /* for a second try */
-/* For one who was there before. */
-#define RECONNECT_MS 10000
-#define REFUSED_MS 1000
+#define RECONNECT_MS 10000  /* for one who was there before */
 
 void paths__socket_tune(int fd)
 {
@@ -174,7 +172,7 @@ static int answer_read(joining *j,
 {
     int err = read_all(j, second, HANDSHAKE_OPENING_BYTES);
 
-    if (err && j->closed)
+    if (err && j->closed && !j->again)
         return pastset_fail(PASTSET_EAUTH,
                             "it did not accept this process's key (or is "
                             "another process than the map says)");
@@ -377,7 +375,7 @@ static int connect_again(joining *j, uint16_t role, int err)
  * reported. */
 static bool cause_comes(const joining *j)
 {
-    for (int i = 0; i < 25 && !is_vain(j); i++)
+    for (int i = 0; i < 25 && !is_vain(j) && !j->again; i++)
         poll(NULL, 0, 20);
     return is_vain(j);
 }
@@ -450,7 +448,7 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
 int paths__reconnect(paths_process *process, uint32_t to, bool *refused,
                      channel *out)
 {
-    joining j = joining_of(process, to, RECONNECT_MS, REFUSED_MS);
+    joining j = joining_of(process, to, RECONNECT_MS, 0);
     int err;
 
     j.again = true;

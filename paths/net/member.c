@@ -267,6 +267,7 @@ void paths__member_frame(connection *c)
 
     if (c->header.kind == WIRE_FAILED &&
         (c->outgoing || c->role == ROLE_MEMBER)) {
+        process->acknowledged |= c->outgoing && c->role == ROLE_MEMBER;
         pastset_fail(PASTSET_EHOST, "%.*s", (int)c->header.bytes,
                      (const char *)c->small);
         paths_process_fail(process, PASTSET_EHOST);
@@ -401,8 +402,8 @@ void paths__member_tidy(paths_process *process)
 
 /* --- the next coordinator --- */
 
-/* Those who come later are briefed as they come. What members have said of
- * themselves before is kept. */
+/* Those who come later are briefed as they come, and if this process fails it
+ * stays for them. What members have said of themselves before is kept. */
 static void take_over(paths_process *process)
 {
     PASTSET_POINT("member.take_over");
@@ -413,6 +414,8 @@ static void take_over(paths_process *process)
         p->done |= atomic_load(&p->dead);
         if (p->member)
             brief(p->member);
+        else if (i != process->self && !p->done)
+            p->join = PATHS_NOT_COME; /* again */
     }
 }
 
@@ -420,7 +423,10 @@ static void take_over(paths_process *process)
 static void first_died(paths_process *process, const char *why)
 {
     PASTSET_POINT("member.first_died");
-    paths__gone(process, process->first, why);
+    if (atomic_load(&process->failed)) /* all of it has ended */
+        atomic_store(&process->peers[process->first].dead, true);
+    else
+        paths__gone(process, process->first, why);
     while (atomic_load(&process->peers[process->first].dead))
         process->first++; /* this one is not dead */
     if (is_coordinator(process))
@@ -433,8 +439,7 @@ static void first_died(paths_process *process, const char *why)
 static void first_lost(paths_process *process, const char *why)
 {
     paths__lost_why(process, process->first, why);
-    if (process->complete && process->has_succession &&
-        !atomic_load(&process->failed))
+    if (process->complete && process->has_succession && !process->acknowledged)
         first_died(process, pastset_error());
     else
         paths_process_fail(process, PASTSET_EHOST);
@@ -450,13 +455,14 @@ static void rejoin_look(paths_process *process)
     if (!paths__rejoin_over(process, &err, &refused))
         return;
     c = process->peers[process->first].member;
-    if (atomic_load(&process->failed)) {
-        if (!err && process->failure_told)
-            failure_tell(process, c);
-    } else if (err && refused) {
+    if (err && refused) {
+        process->acknowledged = true;
         paths_process_fail(process, err);
     } else if (err) {
         first_died(process, pastset_error());
+    } else if (atomic_load(&process->failed)) {
+        if (process->failure_told)
+            failure_tell(process, c);
     } else {
         for (uint32_t i = 0; i < process->thread_count; i++)
             process->threads[i].ended_told = false;
@@ -551,6 +557,17 @@ static bool is_stayed_for(const paths_process *process, uint32_t other)
            (join == PATHS_NOT_COME || since < COMING_MS);
 }
 
+/* A failure is to be known also when the coordinator dies just then: it says
+ * that it has failed, too, or the next one is told. */
+static bool is_acknowledged(const paths_process *process)
+{
+    uint64_t since = uv_now(&process->loop) - process->failed_ms;
+
+    return process->acknowledged || !process->complete ||
+           !process->has_succession || !process->peers[process->first].member ||
+           since >= atomic_load(&process->linger_ms);
+}
+
 bool paths__member_gone(const paths_process *process)
 {
     bool stays = false;
@@ -558,9 +575,11 @@ bool paths__member_gone(const paths_process *process)
     if (!atomic_load(&process->failed) || !process->failure_told ||
         process->rejoining || atomic_load(&process->threads_running) != 0)
         return false;
-    for (uint32_t i = 1; i < process->process_count; i++)
-        stays |= is_stayed_for(process, i);
-    return !stays || !is_coordinator(process);
+    if (!is_coordinator(process))
+        return is_acknowledged(process);
+    for (uint32_t i = 0; i < process->process_count; i++)
+        stays |= i != process->self && is_stayed_for(process, i);
+    return !stays;
 }
 
 void paths__member_turn(paths_process *process)
