@@ -481,6 +481,7 @@ void paths_process_stop(paths_process *process)
          process->connector_channels && i < 2 * process->process_count; i++)
         paths__channel_close(&process->connector_channels[i]);
     free(process->connector_channels);
+    free(process->probes);
     paths__wakeup_close(&process->wakeup);
     if (process->timer_fd >= 0)
         close(process->timer_fd);

@@ -23,6 +23,13 @@ typedef struct connection_handler connection_handler;
 typedef struct relay relay;
 typedef struct type_state type_state;
 
+/* Is a process there? */
+typedef enum probe {
+    PROBE_UNREACHABLE, /* it is not known */
+    PROBE_REFUSED,     /* nobody listens at its address */
+    PROBE_THERE
+} probe;
+
 /* Another process of the run, as this one sees it. */
 struct peer {
     connection *link;     /* the loop's link to it; NULL: none */
@@ -103,8 +110,11 @@ struct paths_process {
     struct channel *connector_channels; /* its connections, until the loop takes
                                            them over */
     bool begun; /* the connector is done: the threads run, or it has failed */
-    pthread_t rejoiner; /* joins the next coordinator */
-    bool rejoining;     /* it is there; loop only */
+    pthread_t rejoiner; /* joins the next coordinator, or, at that, finds out
+                           who is there */
+    bool rejoining;     /* it is there; loop only, as the next */
+    bool probing;       /* as the latter */
+    uint8_t *probes;    /* what it has found: by process, a probe */
     bool rejoin_refused;
     _Atomic int rejoin_state; /* as the connector's */
     char rejoin_text[512];

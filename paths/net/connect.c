@@ -95,10 +95,11 @@ typedef struct joining {
     int64_t deadline_ns;
     uint32_t refused_ms; /* so long it may be that it is not up yet: */
     int64_t refused_ns;
-    bool again;   /* it is joined in place of another that died */
-    bool closed;  /* by the other process */
-    bool reached; /* somebody was there */
-    bool refused; /* and said why this process cannot come in */
+    bool is_refused; /* nobody listens there, by the last try */
+    bool again;      /* it is joined in place of another that died */
+    bool closed;     /* by the other process */
+    bool reached;    /* somebody was there */
+    bool refused;    /* and said why this process cannot come in */
 } joining;
 
 /* Is there a reason not to wait for that process any longer? */
@@ -127,6 +128,7 @@ static int dial(joining *j, uint32_t hop)
         if (j->channel.fd >= 0)
             return 0;
         error = errno;
+        j->is_refused = error == ECONNREFUSED;
         if (!worth_retrying(error) || pastset_now_ns() > j->deadline_ns ||
             (error == ECONNREFUSED && pastset_now_ns() > j->refused_ns) ||
             is_vain(j))
@@ -159,7 +161,9 @@ static int read_all(joining *j, void *data, size_t bytes)
         /* Also when a little comes now and then. */
         if (bytes && is_vain(j))
             return vain(j->process, j->to);
-        if (bytes && pastset_now_ns() > j->deadline_ns)
+        /* One that was there before may be slow; the kernel knows whether it
+         * has vanished. */
+        if (bytes && pastset_now_ns() > j->deadline_ns && !j->again)
             return pastset_fail(PASTSET_EHOST, "it does not answer");
     }
     return 0;
@@ -404,7 +408,7 @@ static int join(joining *j, uint16_t role, channel *out)
 
     if (!err)
         err = connect_once(j, role);
-    if (err && j->reached && !j->refused && !is_vain(j))
+    if (err && j->reached && !j->refused && !is_vain(j) && !j->again)
         err = connect_again(j, role, err);
     paths__networks_destroy(j->networks);
     if (err && role == ROLE_MEMBER && j->refused && j->reached)
@@ -414,11 +418,10 @@ static int join(joining *j, uint16_t role, channel *out)
         return vain(j->process, j->to);
     if (err && j->refused)
         return refused_why(err, name);
+    if (err && !j->again)
+        return pastset_fail_while(err, "cannot join process %s", name);
     if (err)
-        return j->again
-                   ? pastset_fail(err, "process %s died: %s", name,
-                                  pastset_error())
-                   : pastset_fail_while(err, "cannot join process %s", name);
+        return err;
     setsockopt(j->channel.fd, SOL_SOCKET, SO_RCVTIMEO, &none, sizeof(none));
     setsockopt(j->channel.fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
     *out = j->channel;
@@ -455,6 +458,24 @@ int paths__reconnect(paths_process *process, uint32_t to, bool *refused,
     err = join(&j, ROLE_MEMBER, out);
     *refused = j.refused;
     return err;
+}
+
+probe paths__probe(paths_process *process, uint32_t to)
+{
+    joining j = joining_of(process, to, 0, 0);
+    probe found = PROBE_UNREACHABLE;
+
+    j.again = true;
+    if (paths__networks_create(&j.networks, process->map) == 0 &&
+        paths__networks_next(j.networks, process->self, to) == to) {
+        if (dial(&j, to) == 0)
+            found = PROBE_THERE;
+        else if (j.is_refused)
+            found = PROBE_REFUSED;
+    }
+    paths__channel_close(&j.channel);
+    paths__networks_destroy(j.networks);
+    return found;
 }
 
 /* --- the ways of connections --- */

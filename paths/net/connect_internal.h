@@ -18,6 +18,9 @@ int paths__connect(paths_process *process, uint32_t to, uint16_t role,
  * process in. */
 int paths__reconnect(paths_process *process, uint32_t to, bool *refused,
                      channel *out);
+/* Whether a process that was there before is there still. Blocking: a second,
+ * where nobody answers. */
+probe paths__probe(paths_process *process, uint32_t to);
 /* What this side of a connection would have sealed (handshake_internal.h). */
 uint8_t paths__connection_seals(const paths_process *process, int fd);
 

@@ -169,12 +169,12 @@ static void *rejoiner_run(void *argument)
     return NULL;
 }
 
-int paths__rejoin_start(paths_process *process)
+static int rejoiner_start(paths_process *process, void *(*run)(void *))
 {
     int error;
 
     atomic_store(&process->rejoin_state, CONNECTING);
-    error = pthread_create(&process->rejoiner, NULL, rejoiner_run, process);
+    error = pthread_create(&process->rejoiner, NULL, run, process);
     if (error)
         return pastset_fail(PASTSET_ELIMIT, "cannot start a thread: %s",
                             strerror(error));
@@ -182,11 +182,16 @@ int paths__rejoin_start(paths_process *process)
     return 0;
 }
 
+int paths__rejoin_start(paths_process *process)
+{
+    return rejoiner_start(process, rejoiner_run);
+}
+
 bool paths__rejoin_over(paths_process *process, int *err, bool *refused)
 {
     int state = atomic_load(&process->rejoin_state);
 
-    if (!process->rejoining || state == CONNECTING)
+    if (!process->rejoining || process->probing || state == CONNECTING)
         return false;
     paths__rejoin_end(process);
     *refused = process->rejoin_refused || state > 0;
@@ -199,7 +204,50 @@ void paths__rejoin_end(paths_process *process)
 {
     if (process->rejoining)
         pthread_join(process->rejoiner, NULL);
-    process->rejoining = false;
+    process->rejoining = process->probing = false;
+}
+
+/* --- who is there --- */
+
+static void *prober_run(void *argument)
+{
+    paths_process *process = argument;
+
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        if (process->probes[i] == PROBE_UNREACHABLE &&
+            !atomic_load(&process->failed))
+            process->probes[i] = (uint8_t)paths__probe(process, i);
+    }
+    atomic_store(&process->rejoin_state, CONNECTED_ALL);
+    paths__wake(&process->wakeup);
+    return NULL;
+}
+
+int paths__probe_start(paths_process *process)
+{
+    int err;
+
+    if (!process->probes)
+        process->probes = calloc(process->process_count, 1);
+    if (!process->probes)
+        return pastset_no_memory("for the other processes");
+    for (uint32_t i = 0; i < process->process_count; i++) {
+        const peer *p = &process->peers[i];
+        bool is_known =
+            i == process->self || p->member || p->lost || atomic_load(&p->dead);
+        process->probes[i] = is_known ? PROBE_THERE : PROBE_UNREACHABLE;
+    }
+    err = rejoiner_start(process, prober_run);
+    process->probing = !err;
+    return err;
+}
+
+bool paths__probe_over(paths_process *process)
+{
+    if (!process->probing || atomic_load(&process->rejoin_state) == CONNECTING)
+        return false;
+    paths__rejoin_end(process);
+    return true;
 }
 
 /* --- those that are late --- */

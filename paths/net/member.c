@@ -27,8 +27,9 @@
 #define COMING_MS 5000
 /* What breaks at one moment is seen within that. */
 #define LOST_MS 200
-/* Who has not come to the next coordinator within that has died. One may see
- * later than another that a machine has vanished (silence.c). */
+/* Who has not come to the next coordinator within that, and cannot be reached,
+ * has died. One may see later than another that a machine has vanished
+ * (silence.c). */
 #define REJOIN_MS 20000
 
 static bool is_coordinator(const paths_process *process)
@@ -111,7 +112,8 @@ static void brief(connection *c)
             tell_gone(c, i);
     }
     for (uint32_t i = 0; i < process->map->node_count; i++) {
-        if (process->ended_threads[i])
+        if (process->ended_threads[i] &&
+            process->map->nodes[i].process != c->peer)
             tell_ended(c, i);
     }
 }
@@ -352,22 +354,46 @@ static void lost_tell(paths_process *process, uint32_t lost, uint32_t culprit)
     member_died(process, lost, pastset_error());
 }
 
-/* Who was not to come any more would be waited for until then. */
-static void late_tell(paths_process *process)
+/* Has it still to come to this process, which is the coordinator now? */
+static bool is_late(const paths_process *process, uint32_t other)
 {
-    if (!process->took_ms || process->ended || atomic_load(&process->failed) ||
-        uv_now(&process->loop) - process->took_ms < REJOIN_MS)
+    const peer *p = &process->peers[other];
+
+    return other != process->self && !p->member && !p->lost &&
+           !atomic_load(&p->dead);
+}
+
+/* Those who died before or with the coordinator would be waited for in vain. A
+ * thread finds out whether they are there. */
+static void late_look(paths_process *process)
+{
+    bool any = false;
+
+    if (!process->took_ms || process->rejoining || process->ended ||
+        atomic_load(&process->failed))
         return;
-    process->took_ms = 0;
+    for (uint32_t i = 0; i < process->process_count; i++)
+        any |= is_late(process, i);
+    if (!any)
+        process->took_ms = 0;
+    else if (paths__probe_start(process) != 0)
+        paths_process_fail(process, PASTSET_ENOMEM);
+}
+
+/* Whoever answers is only slow. */
+static void probed_take(paths_process *process)
+{
+    bool is_long = uv_now(&process->loop) - process->took_ms >= REJOIN_MS;
+
     for (uint32_t i = 0; i < process->process_count; i++) {
-        const peer *p = &process->peers[i];
-        if (i == process->self || p->member || p->lost || atomic_load(&p->dead))
+        if (!is_late(process, i) || atomic_load(&process->failed) ||
+            process->probes[i] == PROBE_THERE ||
+            (process->probes[i] != PROBE_REFUSED && !is_long))
             continue;
         pastset_fail(PASTSET_EHOST,
                      "process %s died: it did not come to process %s, which "
-                     "is the first now, within %d s",
-                     process_name(process, i), paths_process_name(process),
-                     REJOIN_MS / 1000);
+                     "is the first now",
+                     process_name(process, i), paths_process_name(process));
         member_died(process, i, pastset_error());
     }
 }
@@ -376,7 +402,7 @@ void paths__member_tidy(paths_process *process)
 {
     uint32_t *between = NULL;
 
-    late_tell(process);
+    late_look(process);
 
     for (uint32_t i = 0; i < process->process_count; i++) {
         const peer *p = &process->peers[i];
@@ -452,6 +478,8 @@ static void rejoin_look(paths_process *process)
     bool refused;
     int err;
 
+    if (paths__probe_over(process))
+        probed_take(process);
     if (!paths__rejoin_over(process, &err, &refused))
         return;
     c = process->peers[process->first].member;
@@ -459,6 +487,11 @@ static void rejoin_look(paths_process *process)
         process->acknowledged = true;
         paths_process_fail(process, err);
     } else if (err) {
+        /* The one before may have told some that all is over. */
+        pastset_fail(err, "process %s %s: %s",
+                     process_name(process, process->first),
+                     process->told_done ? "died, or has ended" : "died",
+                     pastset_error());
         first_died(process, pastset_error());
     } else if (atomic_load(&process->failed)) {
         if (process->failure_told)
@@ -573,7 +606,8 @@ bool paths__member_gone(const paths_process *process)
     bool stays = false;
 
     if (!atomic_load(&process->failed) || !process->failure_told ||
-        process->rejoining || atomic_load(&process->threads_running) != 0)
+        (process->rejoining && !process->probing) ||
+        atomic_load(&process->threads_running) != 0)
         return false;
     if (!is_coordinator(process))
         return is_acknowledged(process);

@@ -27,6 +27,11 @@ int paths__rejoin_start(paths_process *process);
 /* The loop: true, once, when that is over, and what came of it. `refused`: that
  * one is there, and does not let this process in. */
 bool paths__rejoin_over(paths_process *process, int *err, bool *refused);
+/* Begins to find out, on such a thread, who is there. Errors: PASTSET_ELIMIT,
+ * PASTSET_ENOMEM. */
+int paths__probe_start(paths_process *process);
+/* The loop: true, once, when `probes` are filled in. */
+bool paths__probe_over(paths_process *process);
 /* Waits for the thread, if there is one. */
 void paths__rejoin_end(paths_process *process);
 /* The loop: the run fails when processes have not come in time. */

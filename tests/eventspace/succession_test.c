@@ -1,11 +1,11 @@
 /* succession_test.c - the first process of a run is killed, and the others go
  * on with another in its place.
  *
- * Four processes: the threads of h0 and h1 have to do with nobody, those of h2
- * and h3 write to each other. They count what they do in a file that all have
- * mapped (support/counting_app.c), and end at a limit that the test gives them
- * there. So it is known of each that it went on after a death, and has done all
- * that it had to. */
+ * Five processes: the threads of h2 and h3 write to each other, those of the
+ * others have to do with nobody. They count what they do in a file that all
+ * have mapped (support/counting_app.c), and end at a limit that the test gives
+ * them there. So it is known of each that it went on after a death, and has
+ * done all that it had to. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 #include "tests/support/counting_app.h"
 #include "tests/support/scratch.h"
 
-#define PROCESSES 4
+#define PROCESSES 5
 #define SECONDS 100
 #define SOME 200 /* operations */
 #define EVENTSPACE TEST_BINARY_DIR "/eventspace"
@@ -42,6 +42,10 @@ static const char map_text[] =
     "subgraph cluster_h3 { t3 [kind=thread, number=3]; d3 [kind=delay, " LATENCY
     "]; p3 [kind=proxy];\n"
     " e3 [kind=element, type=u64, capacity=4]; }\n"
+    "subgraph cluster_h4 { t4 [kind=thread, number=4]; d4 [kind=delay, " LATENCY
+    "];\n"
+    " e4 [kind=element, type=u64, capacity=4]; }\n"
+    "t4 -> d4 [as=out, use=write]; d4 -> e4; t4 -> e4 [as=in, use=read];\n"
     "t0 -> d0 [as=out, use=write]; d0 -> e0; t0 -> e0 [as=in, use=read];\n"
     "t1 -> d1 [as=out, use=write]; d1 -> e1; t1 -> e1 [as=in, use=read];\n"
     "t2 -> d2 [as=out, use=write]; d2 -> p2; p2 -> e3; t2 -> e2 [as=in, "
@@ -123,8 +127,8 @@ static uint64_t limit_set(void)
     return most + SOME;
 }
 
-/* The run ends, and those who live have done all. */
-static void check_end(int dead, const char *says)
+/* The run ends, and those from `dead` to `last` have done all. */
+static void check_end_of(int dead, int last, const char *says)
 {
     uint64_t limit = atomic_load(&counts->limit);
 
@@ -134,10 +138,15 @@ static void check_end(int dead, const char *says)
     check_says(run.output, says);
     check_says(run.output, "\neventspace: the first to fail was process h");
     cr_expect_not(strstr(run.output, "sent because"), "%s", run.output);
-    for (int i = dead; i < PROCESSES; i++)
+    for (int i = dead; i <= last; i++)
         cr_expect_eq(done_by(i), limit, "h%d: %s", i, run.output);
     command_free(&run);
     munmap(counts, sizeof(*counts));
+}
+
+static void check_end(int dead, const char *says)
+{
+    check_end_of(dead, PROCESSES - 1, says);
 }
 
 /* --- deaths --- */
@@ -202,6 +211,39 @@ Test(succession, those_who_were_done_say_so_again)
     signal_to(0, SIGKILL);
     check_end(1, "h1| error: process h1: the other processes completed, but "
                  "process h0 died: ");
+}
+
+/* The first can tell nobody any more that another has died. */
+Test(succession, one_that_died_with_the_first_is_not_waited_for)
+{
+    start("true");
+    signal_to(0, SIGSTOP);
+    signal_to(4, SIGKILL);
+    signal_to(0, SIGKILL);
+    limit_set();
+    check_end_of(1, 3,
+                 "h1| error: process h1: the other processes completed, but "
+                 "process h4 died: it did not come to process h1, which is the "
+                 "first now\n");
+}
+
+/* The next one knows that their threads have ended, and they know it too. */
+Test(succession, those_whose_threads_have_ended_come_as_well)
+{
+    uint64_t limit;
+
+    start("true");
+    signal_to(1, SIGKILL);
+    go_on(2);
+    signal_to(2, SIGSTOP); /* and h3 waits for it */
+    limit = limit_set();
+    reach(0, limit);
+    reach(4, limit);
+    poll(NULL, 0, 100); /* that h0 tells h2, most probably */
+    signal_to(0, SIGKILL);
+    signal_to(2, SIGCONT);
+    check_end(2, "h2| error: process h2: the other processes completed, but "
+                 "process h0 died: it closed the connection\n");
 }
 
 Test(succession, is_not_where_the_map_does_not_want_it)
