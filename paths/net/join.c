@@ -231,12 +231,9 @@ int paths__probe_start(paths_process *process)
         process->probes = calloc(process->process_count, 1);
     if (!process->probes)
         return pastset_no_memory("for the other processes");
-    for (uint32_t i = 0; i < process->process_count; i++) {
-        const peer *p = &process->peers[i];
-        bool is_known =
-            i == process->self || p->member || p->lost || atomic_load(&p->dead);
-        process->probes[i] = is_known ? PROBE_THERE : PROBE_UNREACHABLE;
-    }
+    for (uint32_t i = 0; i < process->process_count; i++)
+        process->probes[i] =
+            paths__member_is_late(process, i) ? PROBE_UNREACHABLE : PROBE_THERE;
     err = rejoiner_start(process, prober_run);
     process->probing = !err;
     return err;

@@ -354,8 +354,7 @@ static void lost_tell(paths_process *process, uint32_t lost, uint32_t culprit)
     member_died(process, lost, pastset_error());
 }
 
-/* Has it still to come to this process, which is the coordinator now? */
-static bool is_late(const paths_process *process, uint32_t other)
+bool paths__member_is_late(const paths_process *process, uint32_t other)
 {
     const peer *p = &process->peers[other];
 
@@ -373,11 +372,11 @@ static void late_look(paths_process *process)
         atomic_load(&process->failed))
         return;
     for (uint32_t i = 0; i < process->process_count; i++)
-        any |= is_late(process, i);
-    if (!any)
+        any |= paths__member_is_late(process, i);
+    if (any)
+        paths__probe_start(process); /* or at the next tidying */
+    else
         process->took_ms = 0;
-    else if (paths__probe_start(process) != 0)
-        paths_process_fail(process, PASTSET_ENOMEM);
 }
 
 /* Whoever answers is only slow. */
@@ -386,7 +385,8 @@ static void probed_take(paths_process *process)
     bool is_long = uv_now(&process->loop) - process->took_ms >= REJOIN_MS;
 
     for (uint32_t i = 0; i < process->process_count; i++) {
-        if (!is_late(process, i) || atomic_load(&process->failed) ||
+        if (!paths__member_is_late(process, i) ||
+            atomic_load(&process->failed) ||
             process->probes[i] == PROBE_THERE ||
             (process->probes[i] != PROBE_REFUSED && !is_long))
             continue;

@@ -56,6 +56,8 @@ void paths__member_lost(connection *c, const char *why);
  * one that has. Of those that have not come to the next coordinator: that they
  * died. */
 void paths__member_tidy(paths_process *process);
+/* Has it still to come to this process, which is the coordinator now? */
+bool paths__member_is_late(const paths_process *process, uint32_t other);
 /* What came from there was changed on the way. */
 void paths__member_broken(connection *c);
 /* The loop: looks whether the run can end, and tells the others what they

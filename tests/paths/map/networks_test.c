@@ -145,6 +145,8 @@ Test(networks, are_meant_where_they_are_misspelt)
                 "networks?"},
                {"encrypts=always;", "", "encrypts; did you mean encrypt?"},
                {"addresz=\"127.0.0.1\";", "", "addresz; did you mean address?"},
+               {"succession=no;", "", "succession=no: choose true or false"},
+               {"succession=false;", "", NULL},
                {"", "", NULL},
                {"tunnel=\"8x8\"; label=x; pencolor=red;", "owner=ann;", NULL}};
 
