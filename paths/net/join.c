@@ -233,7 +233,7 @@ int paths__probe_start(paths_process *process)
         return pastset_no_memory("for the other processes");
     for (uint32_t i = 0; i < process->process_count; i++)
         process->probes[i] =
-            paths__member_is_late(process, i) ? PROBE_UNREACHABLE : PROBE_THERE;
+            is_late(process, i) ? PROBE_UNREACHABLE : PROBE_THERE;
     err = rejoiner_start(process, prober_run);
     process->probing = !err;
     return err;

@@ -354,14 +354,6 @@ static void lost_tell(paths_process *process, uint32_t lost, uint32_t culprit)
     member_died(process, lost, pastset_error());
 }
 
-bool paths__member_is_late(const paths_process *process, uint32_t other)
-{
-    const peer *p = &process->peers[other];
-
-    return other != process->self && !p->member && !p->lost &&
-           !atomic_load(&p->dead);
-}
-
 /* Those who died before or with the coordinator would be waited for in vain. A
  * thread finds out whether they are there. */
 static void late_look(paths_process *process)
@@ -372,7 +364,7 @@ static void late_look(paths_process *process)
         atomic_load(&process->failed))
         return;
     for (uint32_t i = 0; i < process->process_count; i++)
-        any |= paths__member_is_late(process, i);
+        any |= is_late(process, i);
     if (any)
         paths__probe_start(process); /* or at the next tidying */
     else
@@ -385,8 +377,7 @@ static void probed_take(paths_process *process)
     bool is_long = uv_now(&process->loop) - process->took_ms >= REJOIN_MS;
 
     for (uint32_t i = 0; i < process->process_count; i++) {
-        if (!paths__member_is_late(process, i) ||
-            atomic_load(&process->failed) ||
+        if (!is_late(process, i) || atomic_load(&process->failed) ||
             process->probes[i] == PROBE_THERE ||
             (process->probes[i] != PROBE_REFUSED && !is_long))
             continue;

@@ -27,6 +27,15 @@ int paths__rejoin_start(paths_process *process);
 /* The loop: true, once, when that is over, and what came of it. `refused`: that
  * one is there, and does not let this process in. */
 bool paths__rejoin_over(paths_process *process, int *err, bool *refused);
+/* Has it still to come to this process, which is the coordinator now? */
+static inline bool is_late(const paths_process *process, uint32_t other)
+{
+    const peer *p = &process->peers[other];
+
+    return other != process->self && !p->member && !p->lost &&
+           !atomic_load(&p->dead);
+}
+
 /* Begins to find out, on such a thread, who is there. Errors: PASTSET_ELIMIT,
  * PASTSET_ENOMEM. */
 int paths__probe_start(paths_process *process);
@@ -56,8 +65,6 @@ void paths__member_lost(connection *c, const char *why);
  * one that has. Of those that have not come to the next coordinator: that they
  * died. */
 void paths__member_tidy(paths_process *process);
-/* Has it still to come to this process, which is the coordinator now? */
-bool paths__member_is_late(const paths_process *process, uint32_t other);
 /* What came from there was changed on the way. */
 void paths__member_broken(connection *c);
 /* The loop: looks whether the run can end, and tells the others what they
