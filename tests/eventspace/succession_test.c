@@ -81,18 +81,10 @@ static void reach(int process, uint64_t times)
 /* All of them have joined, as their threads run. */
 static void start(const char *succession)
 {
-    static const char zeros[sizeof(counting)];
     char text[sizeof(map_text) + 10];
-    FILE *file = fopen(scratch_file("counts"), "w");
-    int fd;
 
-    cr_assert(file && fwrite(zeros, sizeof(zeros), 1, file) == 1);
-    fclose(file);
-    fd = open(scratch_file("counts"), O_RDWR);
-    counts =
-        mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    cr_assert(counts != MAP_FAILED);
-    close(fd);
+    counts = counting_make(scratch_file("counts"));
+    cr_assert_not_null(counts);
     snprintf(text, sizeof(text), map_text, succession);
     scratch_write("map.dot", text);
     command_start(&run, EVENTSPACE, "run", scratch_file("map.dot"), "--output",

@@ -649,17 +649,8 @@ static command ring;
 
 static void ring_start(const char *policy)
 {
-    static const char zeros[sizeof(counting)];
-    FILE *file = fopen(scratch_file("counts"), "w");
-    int fd;
-
-    cr_assert(file && fwrite(zeros, sizeof(zeros), 1, file) == 1);
-    fclose(file);
-    fd = open(scratch_file("counts"), O_RDWR);
-    counts =
-        mmap(NULL, sizeof(*counts), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    cr_assert(counts != MAP_FAILED);
-    close(fd);
+    counts = counting_make(scratch_file("counts"));
+    cr_assert_not_null(counts);
     scratch_write("ring.dot", ring_text);
     free(command_run(0, SECONDS, EVENTSPACE, "map", "instrument",
                      scratch_file("ring.dot"), "-o", scratch_file("traced.dot"),
