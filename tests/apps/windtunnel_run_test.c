@@ -1,6 +1,5 @@
 /* windtunnel_run_test.c - the whole, from outside: maps, runs and what is left
  * of them, with the programs as they are installed. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <signal.h>
@@ -383,19 +382,6 @@ static const char *ring_make(int processes)
     return file;
 }
 
-static counting *counting_make(const char *file)
-{
-    int fd = open(file, O_RDWR | O_CREAT, 0600);
-    counting *all;
-
-    cr_assert_geq(fd, 0);
-    cr_assert_eq(ftruncate(fd, sizeof(*all)), 0);
-    all = mmap(NULL, sizeof(*all), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    cr_assert_neq(all, MAP_FAILED);
-    close(fd);
-    return all;
-}
-
 static void counts_reach(const counting *all, int threads, uint64_t count)
 {
     int64_t until = pastset_now_ns() + (int64_t)timeout(120) * 1000000000;
@@ -493,6 +479,7 @@ static void kill_in_the_middle(const char *collectors, const char *policy,
     counting *all = counting_make(counts);
     command p;
 
+    cr_assert_not_null(all);
     free(command_run(0, 20, EVENTSPACE, "map", "generate", "-a", ring_make(3),
                      "--processes", "3", "-o", made, NULL));
     free(command_run(0, 20, EVENTSPACE, "map", "instrument", "--collectors",
@@ -533,6 +520,7 @@ Test(run, ends_well_when_a_ring_stops)
     counting *all = counting_make(counts);
     command p;
 
+    cr_assert_not_null(all);
     /* One thread that writes to itself can stop at any time. */
     scratch_write("one.dot",
                   "digraph one { subgraph cluster_h0 {\n"
