@@ -36,7 +36,7 @@ const interval = Number(contract.match(/^interval ([\d.]+);/m)[1]);
 // What is promised of a process, with what it does most of the time.
 function promisedOf(process) {
   const found = contract.match(new RegExp(
-    `^class performance of "${process}" \\(([\\d.]+)\\) deviates \\(([\\d.]+)\\)`, 'm'));
+    `^class performance of "${process}" \\(([\\d.]+)[,)].*? deviates \\(([\\d.]+)[,)]`, 'm'));
   return {mean: Number(found[1]), apart: Math.max(Number(found[2]), 0.1 / 3 * found[1]) * 4.5};
 }
 
