@@ -45,6 +45,15 @@ static int fd_from(const char *variable)
     return *end || fd < 0 || fd > 1 << 20 ? -1 : (int)fd;
 }
 
+/* A step's number from the environment; 0 when there is none. */
+static uint64_t step_from(const char *variable)
+{
+    const char *text = getenv(variable);
+    uint64_t step = 0;
+
+    return text && paths_parse_number(text, &step) == 0 ? step : 0;
+}
+
 static int key_read(uint8_t key[PATHS_KEY_BYTES])
 {
     int fd = fd_from("EVENTSPACE_KEY_FD");
@@ -144,6 +153,8 @@ static int start(eventspace *es, const char *directory, const char *name,
     char *map_file = join(directory, "pathmap", ".dot");
     char *space_file = join(directory, name, ".space");
     char *drained_file = join(directory, name, ".drained");
+    const char *restored = getenv("EVENTSPACE_RESTORED");
+    char *restored_space = restored ? join(restored, name, ".space") : NULL;
     paths_process_options options = {
         .process = name,
         .space_file = space_file,
@@ -154,13 +165,15 @@ static int start(eventspace *es, const char *directory, const char *name,
         .thread_begins = eventspace__scheduling_begins,
         .thread_ends = thread_ends,
         .contexts = given->contexts,
+        .restored_step = restored ? step_from("EVENTSPACE_RESTORED_STEP") : 0,
+        .restored_space = restored_space,
     };
     int err;
 
     es->directory = strdup(directory);
     es->meta_file = join(directory, name, ".meta");
     if (!map_file || !space_file || !drained_file || !es->directory ||
-        !es->meta_file) {
+        !es->meta_file || (restored && !restored_space)) {
         err = pastset_no_memory("for a process");
         goto done;
     }
@@ -193,6 +206,7 @@ done:
     explicit_bzero(key, sizeof(key));
     free(map_file);
     free(space_file);
+    free(restored_space);
     free(drained_file);
     return err;
 }

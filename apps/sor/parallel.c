@@ -10,12 +10,17 @@
  *     to_above, to_below, from_above, from_below, rows   of strips.h
  *     residual                                           an all-reduce, the
  *                                                        maximum
- *     shares                                             of rebalance.h */
+ *     shares                                             of rebalance.h
+ *     keep, kept                                         of kept.h
+ *
+ * Each thread commits after it has got the largest residual of all, so that all
+ * have committed the step before: there, nothing is on its way. */
 #include "apps/sor/sor.h"
 
 #include <stdlib.h>
 
 #include "apps/common/division.h"
+#include "apps/common/kept.h"
 #include "apps/common/rebalance.h"
 #include "apps/common/strips.h"
 #include "pastset/status.h"
@@ -26,6 +31,8 @@ typedef struct strip {
     paths_path *residual;
     bool rebalances;
     rebalance balance;
+    uint32_t commit; /* so many iterations make a step; 0: nothing is kept */
+    kept keeps;
     size_t width;  /* points in a row: n and the border */
     double *above; /* the row above the strip; then the strip, row by row; then
                       the row below it */
@@ -47,6 +54,9 @@ static int paths_make(strip *s, paths_thread *self)
         err = paths_open(&s->residual, self, "residual");
     if (!err && s->rebalances)
         err = rebalance_open(&s->balance, self, n, cut);
+    if (!err && s->commit)
+        err = kept_open(&s->keeps, self,
+                        s->links.rows * (size_t)(n + 2) * sizeof(double));
     return err;
 }
 
@@ -57,6 +67,7 @@ static int strip_make(strip *s, paths_thread *self,
     int err = sor_make(&s->problem, options);
 
     s->rebalances = own->rebalances;
+    s->commit = own->commit;
     if (!err)
         err = paths_make(s, self);
     if (err)
@@ -119,10 +130,26 @@ static int rows_divide(strip *s)
     return err;
 }
 
+/* Is this iteration, which was not the last, the end of a step? */
+static bool is_kept(const strip *s, uint32_t iteration)
+{
+    return s->commit && iteration % s->commit == 0;
+}
+
+/* From the beginning, or from the last step that all have committed. */
+static int iterations_begin(strip *s, sor_report *report)
+{
+    uint64_t step = 0;
+    int err = s->commit ? kept_load(&s->keeps, &step, row_at(s, 1)) : 0;
+
+    report->iterations = (uint32_t)step;
+    return err;
+}
+
 static int iterations_run(strip *s, sor_report *report)
 {
     bool over = false;
-    int err = 0;
+    int err = iterations_begin(s, report);
 
     while (!over && !err) {
         double mine = 0;
@@ -137,6 +164,8 @@ static int iterations_run(strip *s, sor_report *report)
         over = sor_is_over(&s->problem, report->iterations, report->residual);
         if (!err && !over && s->rebalances)
             err = rows_divide(s);
+        if (!err && !over && is_kept(s, report->iterations))
+            err = kept_save(&s->keeps, report->iterations, row_at(s, 1));
     }
     if (err)
         pastset_fail_while(err, "iteration %u", (unsigned)report->iterations);

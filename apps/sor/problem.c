@@ -7,7 +7,7 @@
 
 #define PI 3.14159265358979323846
 
-enum { KEY_EQUATION = PROGRAM_KEY, KEY_REBALANCE };
+enum { KEY_EQUATION = PROGRAM_KEY, KEY_REBALANCE, KEY_COMMIT };
 
 static const char *const equations[] = {"laplace", "poisson", NULL};
 
@@ -22,12 +22,18 @@ const struct argp_option sor_options[] = {
      "changed ('eventspace tune RUN share=0.5 --process=h0'; default: each "
      "thread keeps its rows)",
      2},
+    {"commit", KEY_COMMIT, "N", 0,
+     "Keep the grid after each N iterations, a multiple of 10; when a process "
+     "dies, all are started again, and go on from there (default: never)",
+     2},
     {0},
 };
 
 int sor_parse(program_options *options, int key, const char *text)
 {
     sor_own *o = options->own;
+    uint64_t number = 0;
+    int err;
 
     switch (key) {
     case KEY_EQUATION:
@@ -35,6 +41,15 @@ int sor_parse(program_options *options, int key, const char *text)
     case KEY_REBALANCE:
         o->rebalances = true;
         return 0;
+    case KEY_COMMIT:
+        err = program_parse_number(&number, "commit", text, SOR_CHECK,
+                                   UINT32_MAX);
+        o->commit = (uint32_t)number;
+        if (!err && number % SOR_CHECK)
+            err = pastset_fail(PASTSET_EINVAL,
+                               "--commit=%s: expected a multiple of %u", text,
+                               SOR_CHECK);
+        return err;
     default:
         return ARGP_ERR_UNKNOWN;
     }

@@ -104,6 +104,7 @@ int sor_report_write(const sor_report *report, program_result *result);
 typedef struct sor_own { /* of program_options.own */
     unsigned equation;
     bool rebalances; /* see apps/common/rebalance.h */
+    uint32_t commit; /* iterations, of which what comes out is kept; 0: none */
 } sor_own;
 
 extern const struct argp_option sor_options[];

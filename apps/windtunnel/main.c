@@ -49,6 +49,7 @@ enum {
     KEY_DUMP,
     KEY_PICTURE,
     KEY_SHARES,
+    KEY_COMMIT,
 };
 
 static const struct argp_option described[] = {
@@ -62,6 +63,11 @@ static const struct argp_option described[] = {
     {"shares", KEY_SHARES, "N,N...", 0,
      "Give each thread this much of the work (default: all equally much), as "
      "'eventspace choose --split' prints it",
+     1},
+    {"commit", KEY_COMMIT, "STEPS", 0,
+     "Keep the lattice after each so many steps, at least one for each thread; "
+     "when a process dies, all are started again, and go on from there "
+     "(default: never)",
      1},
     {0, 0, NULL, 0, "run and single:", 2},
     {"steps", KEY_STEPS, "N", 0, "Number of steps (default 6000)", 2},
@@ -156,6 +162,9 @@ static error_t parse(int key, char *text, struct argp_state *state)
         break;
     case KEY_SHARES:
         o->shares = text;
+        break;
+    case KEY_COMMIT:
+        o->commit = (uint32_t)number(state, "commit", text, 1, UINT32_MAX);
         break;
     case KEY_STEPS:
         o->steps = (uint32_t)number(state, "steps", text, 0, UINT32_MAX);

@@ -17,19 +17,22 @@
 #include <stdlib.h>
 
 #include "apps/common/division.h"
+#include "apps/common/kept.h"
 #include "pastset/status.h"
 #include "pastset/type.h"
 
 #define BORDER_CAPACITY 2
 
 static void thread_print(const lattice_tunnel *tunnel, const char *cut,
-                         uint32_t i)
+                         uint32_t commit, uint32_t i)
 {
     printf("    " WINDTUNNEL_THREAD " [kind=thread, number=%" PRIu32
            ", " WINDTUNNEL_SIZE_ATTRIBUTE "=\"%" PRIu32 "x%" PRIu32 "\"",
            i, i, tunnel->width, tunnel->height);
     if (cut)
         printf(", " DIVISION_ATTRIBUTE "=\"%s\"", cut);
+    if (commit)
+        printf(", " WINDTUNNEL_COMMIT_ATTRIBUTE "=%" PRIu32, commit);
     printf("];\n");
 }
 
@@ -42,10 +45,12 @@ static void border_print(const lattice_tunnel *tunnel, const char *name,
 }
 
 static void nodes_print(const lattice_tunnel *tunnel, const char *cut,
-                        uint32_t threads, size_t result_bytes)
+                        const windtunnel_options *options, size_t result_bytes)
 {
+    uint32_t threads = options->threads;
+
     for (uint32_t i = 0; i < threads; i++)
-        thread_print(tunnel, cut, i);
+        thread_print(tunnel, cut, options->commit, i);
     for (uint32_t i = 0; i < threads; i++) {
         if (i > 0)
             border_print(tunnel, "up", i);
@@ -98,13 +103,43 @@ static int rows_max(uint32_t *out, const char *cut, uint32_t rows,
     return 0;
 }
 
-static int mapping_print(const lattice_tunnel *tunnel, const char *cut,
+/* Neighbours are a step apart at most, so all are within as many steps as there
+ * are threads. */
+static int commit_check(const windtunnel_options *options)
+{
+    return options->commit && options->commit < options->threads
+               ? pastset_fail(PASTSET_EINVAL,
+                              "--commit=%" PRIu32 ": expected at least %" PRIu32
+                              ", the number of threads",
+                              options->commit, options->threads)
+               : 0;
+}
+
+/* What each thread keeps is its result. */
+static int keeping_print(const lattice_tunnel *tunnel, const char *cut,
                          uint32_t threads)
 {
+    int err = 0;
+
+    for (uint32_t i = 0; i < threads && !err; i++) {
+        uint32_t first, rows;
+        err = division_share(cut, tunnel->height, threads, i, &first, &rows);
+        if (!err)
+            kept_mapping(stdout, i, lattice_result_bytes(tunnel, rows));
+    }
+    return err;
+}
+
+static int mapping_print(const lattice_tunnel *tunnel, const char *cut,
+                         const windtunnel_options *options)
+{
+    uint32_t threads = options->threads;
     size_t result_bytes;
     uint32_t rows;
     int err = rows_max(&rows, cut, tunnel->height, threads);
 
+    if (!err)
+        err = commit_check(options);
     if (err)
         return err;
     result_bytes =
@@ -115,9 +150,15 @@ static int mapping_print(const lattice_tunnel *tunnel, const char *cut,
                             "a tuple holds at most %u: use more threads",
                             result_bytes, PASTSET_TUPLE_BYTES);
     printf("digraph windtunnel {\n");
-    nodes_print(tunnel, cut, threads, result_bytes);
+    if (options->commit)
+        kept_mapping_begin(stdout);
+    nodes_print(tunnel, cut, options, result_bytes);
     edges_print(threads);
+    if (options->commit)
+        err = keeping_print(tunnel, cut, threads);
     printf("}\n");
+    if (err)
+        return err;
     if (fflush(stdout) != 0 || ferror(stdout))
         return pastset_fail(PASTSET_EIO, "standard output: cannot write");
     return 0;
@@ -134,7 +175,7 @@ int windtunnel_mapping(const windtunnel_options *options)
         err = division_cut(&cut, options->shares, tunnel.height,
                            options->threads);
     if (!err)
-        err = mapping_print(&tunnel, cut, options->threads);
+        err = mapping_print(&tunnel, cut, options);
     free(cut);
     return err;
 }

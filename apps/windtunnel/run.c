@@ -11,7 +11,9 @@
  *     thread 0                     2 * steps + 1 + n
  *     threads 1 ... n - 2          4 * steps + 1
  *     thread n - 1                 2 * steps + 1
- *     the only one (n = 1)         2 */
+ *     the only one (n = 1)         2
+ *
+ * and, where the map has it, those of kept.h after each so many steps. */
 #include "apps/windtunnel/windtunnel.h"
 
 #include <inttypes.h>
@@ -22,6 +24,7 @@
 #include "eventspace/eventspace.h"
 #include "paths/paths.h"
 #include "apps/common/division.h"
+#include "apps/common/kept.h"
 #include "pastset/status.h"
 
 /* What all threads of this process share; nobody changes it. */
@@ -42,6 +45,10 @@ typedef struct worker {
     lattice_slice *slice;
     neighbour above, below;
     paths_path *results;
+    uint32_t commit; /* so many steps are kept together; 0: none are */
+    kept keeps;
+    char *state;      /* that is kept */
+    uint64_t begun;   /* the step from which on this thread goes on */
     uint64_t *border; /* the row that is written or read */
     size_t border_bytes;
     double start_seconds;
@@ -101,7 +108,8 @@ static int border_send(worker *w, const neighbour *n)
     return err;
 }
 
-/* The tuple of step s has index s, unless something dropped or took one. */
+/* The tuple of step s has index s, from where this thread began, unless
+ * something dropped or took one. */
 static int border_receive(worker *w, const neighbour *n)
 {
     paths_arguments arguments = {
@@ -120,12 +128,13 @@ static int border_receive(worker *w, const neighbour *n)
     w->times.communicating_ns += windtunnel_now_ns() - begin;
     if (err)
         return err;
-    if (arguments.index != step)
+    if (w->begun + arguments.index != step)
         return pastset_fail(PASTSET_EAPP,
                             "%s: the border of step %" PRIu64 " was lost, the "
                             "next is that of step %" PRIu64 ": the element "
                             "needs policy=block and no other reader",
-                            paths_describe(n->from), step, arguments.index);
+                            paths_describe(n->from), step,
+                            w->begun + arguments.index);
     lattice_border_set(w->slice, n->side, w->border);
     return 0;
 }
@@ -151,6 +160,44 @@ static int step_run(worker *w)
     return 0;
 }
 
+static size_t state_bytes(const worker *w)
+{
+    return lattice_result_bytes(&w->tunnel, lattice_slice_rows(w->slice));
+}
+
+/* From the beginning, or from the last steps that all have committed. */
+static int steps_begin(worker *w)
+{
+    const char *problem;
+    int err;
+
+    if (!w->commit)
+        return 0;
+    w->state = malloc(state_bytes(w));
+    if (!w->state)
+        return pastset_no_memory("for the slice");
+    err = kept_open(&w->keeps, w->self, state_bytes(w));
+    if (!err)
+        err = kept_load(&w->keeps, &w->begun, w->state);
+    if (err || !w->begun)
+        return err;
+    problem = lattice_result_unpack(w->slice, w->state, state_bytes(w));
+    return problem ? pastset_fail(PASTSET_EAPP,
+                                  "cannot go on from step %" PRIu64 ": %s",
+                                  w->begun, problem)
+                   : 0;
+}
+
+static int step_keep(worker *w)
+{
+    uint64_t step = lattice_slice_steps(w->slice);
+
+    if (!w->commit || step % w->commit != 0)
+        return 0;
+    lattice_result_pack(w->slice, w->state);
+    return kept_save(&w->keeps, step, w->state);
+}
+
 static int steps_run(worker *w)
 {
     const windtunnel_options *options = w->shared->options;
@@ -167,6 +214,9 @@ static int steps_run(worker *w)
             lattice_sample(w->slice);
         if (shows)
             windtunnel_progress(options, lattice_slice_steps(w->slice));
+        err = step_keep(w);
+        if (err)
+            return err;
     }
     w->times.computing_ns =
         windtunnel_now_ns() - begin - w->times.communicating_ns;
@@ -177,8 +227,7 @@ static int steps_run(worker *w)
 
 static int result_write(worker *w)
 {
-    size_t bytes =
-        lattice_result_bytes(&w->tunnel, lattice_slice_rows(w->slice));
+    size_t bytes = state_bytes(w);
     char *tuple = malloc(bytes + sizeof(w->times));
     int err;
 
@@ -314,6 +363,20 @@ static int tunnel_find(worker *w)
     return windtunnel_tunnel(&w->tunnel, w->shared->options, width, height);
 }
 
+static int commit_find(worker *w)
+{
+    const char *text =
+        paths_thread_attribute(w->self, WINDTUNNEL_COMMIT_ATTRIBUTE);
+    char more;
+
+    if (text && sscanf(text, "%" SCNu32 "%c", &w->commit, &more) != 1)
+        return pastset_fail(PASTSET_EMAP,
+                            "thread %s: " WINDTUNNEL_COMMIT_ATTRIBUTE
+                            "=\"%s\" is no number of steps",
+                            paths_thread_name(w->self), text);
+    return 0;
+}
+
 static int slice_make(worker *w)
 {
     uint32_t first, rows;
@@ -342,6 +405,10 @@ static int worker_run(paths_thread *self, void *argument)
     if (err)
         goto done;
     err = paths_open_all(&w);
+    if (!err)
+        err = commit_find(&w);
+    if (!err)
+        err = steps_begin(&w);
     if (err)
         goto done;
     err = steps_run(&w);
@@ -355,6 +422,7 @@ static int worker_run(paths_thread *self, void *argument)
 done:
     lattice_slice_destroy(w.slice);
     free(w.border);
+    free(w.state);
     return err;
 }
 

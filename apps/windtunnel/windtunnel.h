@@ -17,6 +17,8 @@
 typedef struct windtunnel_options {
     uint32_t threads;       /* mapping */
     const char *shares;     /* mapping: as in division.h; NULL */
+    uint32_t commit;        /* mapping: steps after which the lattice is kept;
+                               0: never */
     uint32_t width, height; /* 0: not given */
     uint32_t steps;
     uint32_t average; /* the picture shows the mean of so many steps */
@@ -32,6 +34,9 @@ typedef struct windtunnel_options {
 /* The attribute of a thread in the map that tells the size of the tunnel,
  * "1024x512". (`width` and `height` are those of the node when it is drawn.) */
 #define WINDTUNNEL_SIZE_ATTRIBUTE "tunnel"
+
+/* After how many steps it keeps its slice; none: never. */
+#define WINDTUNNEL_COMMIT_ATTRIBUTE "commit"
 
 /* The name of a thread, of its number, as the mapping has it. */
 #define WINDTUNNEL_THREAD "t%" PRIu32

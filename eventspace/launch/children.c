@@ -7,9 +7,11 @@
  *        |                                              ^             ^
  *        '--------- SIGINT, SIGTERM, SIGHUP ------------'--- again ---'
  *
- * One that is killed has not failed in that sense: the others go on as long as
- * they can without it, but for the first process when not all had joined it, or
- * when the map has it that nobody takes its place.
+ * In a map with restart=true all go to KILL when one has died, as they are to
+ * be started again (restart.c). Otherwise one that is killed has not failed in
+ * that sense: the others go on as long as they can without it, but for the
+ * first process when not all had joined it, or when the map has it that nobody
+ * takes its place.
  *
  * Ends are looked at in the order in which the kernel tells of them, so that
  * the first failure is the cause of the others. A process can still be quicker
@@ -92,6 +94,8 @@ typedef struct children {
     stage stage;
     char why[160]; /* the processes are ended: "process h2 failed" */
     bool failed;
+    bool over;       /* one has ended well: all threads have ended */
+    bool again;      /* all are to be started again */
     int interrupted; /* by this signal; 0: no */
 } children;
 
@@ -370,6 +374,27 @@ static void process_failed(child *p, const char *how)
     }
 }
 
+/* Is it the death of a process for which all start again? Not when one has
+ * ended well: then the run was over. */
+static bool is_restart(const child *p, int number)
+{
+    const children *all = p->all;
+
+    return all->plan->restarts && number && all->stage < TERM &&
+           !all->interrupted && !all->over;
+}
+
+static void all_again(child *p, const char *how)
+{
+    children *all = p->all;
+
+    process_died(p, how);
+    all->again = true;
+    snprintf(all->why, sizeof(all->why),
+             "process %.60s died and all are started again", p->name);
+    stage_enter(all, KILL);
+}
+
 /* Puts how a process ended into its meta file, when it did not do so itself;
  * then it is true. A process without meta never came up; there is nothing to
  * keep, and the times of its events are not known. */
@@ -482,14 +507,20 @@ static void has_ended(child *p, int code, int number)
         snprintf(line, sizeof(line), "exit code %d%s", code,
                  cut_short ? ", before its run was finished" : "");
     }
+    all->over |= !number && !code && !cut_short;
+    if (is_restart(p, number)) {
+        all_again(p, line);
+        return;
+    }
     if (number)
         others_tell(p, LAUNCH_DIED, line);
     else if (code && !cut_short && meta_says(p, said, sizeof(said)))
         others_tell(p, LAUNCH_FAILED, said);
     else
         others_tell(p, code ? LAUNCH_FAILED : LAUNCH_ENDED_WELL, line);
-    /* Who connects to it learns at once that it is not there. */
-    if (!eventspace__notice_is_due(&p->notice) &&
+    /* Who connects to it learns at once that it is not there; but it may be
+     * started again there. */
+    if (!all->plan->restarts && !eventspace__notice_is_due(&p->notice) &&
         p->notice.process->listen_fd >= 0)
         shutdown(p->notice.process->listen_fd, SHUT_RDWR);
     /* Whoever waits for it to join would not see the signal. */
@@ -817,7 +848,8 @@ static int code_of(const children *all)
     return all->failed;
 }
 
-int eventspace__processes_run(const launch_plan *plan, int *exit_code)
+int eventspace__processes_run(const launch_plan *plan, int *exit_code,
+                              bool *again)
 {
     children all = {.plan = plan};
     struct sigaction ignore = {.sa_handler = SIG_IGN}, before;
@@ -849,6 +881,7 @@ int eventspace__processes_run(const launch_plan *plan, int *exit_code)
         sigaction(SIGPIPE, &before, NULL);
     }
     *exit_code = err ? 1 : code_of(&all);
+    *again = !err && all.again && !all.interrupted && !end_reason(plan);
     free(all.joins);
     free(all.items);
     return err;

@@ -126,6 +126,29 @@ static int processes_choose(launch *l)
     return err;
 }
 
+/* All are started again together, from their files, and their archive would be
+ * of the first ones only. */
+static int restart_check(const launch *l)
+{
+    const eventspace_launch_options *options = l->options;
+
+    if (!paths_map_restarts(l->map))
+        return 0;
+    if (options->process || options->job)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "%s: restart=true needs a launcher that starts all "
+                            "processes: start it by `eventspace run` alone, or "
+                            "leave that out of the map",
+                            options->map_file);
+    if (options->archived)
+        return pastset_fail(PASTSET_ENOTSUP,
+                            "%s: a run with restart=true cannot be archived "
+                            "while it goes on: leave out --archive, or "
+                            "restart=true",
+                            options->map_file);
+    return 0;
+}
+
 /* Processes that are started apart from each other find one another only by the
  * ports in the map. */
 static int ports_require(const launch *l)
@@ -307,6 +330,41 @@ static void files_settle(const launch *l)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
+/* At the addresses that they had, as their sockets are open still. */
+static int start_again(const launch *l, launch_plan *plan,
+                       launch_restart *restart)
+{
+    int err = eventspace__restart_prepare(restart, plan->directory, l->map);
+
+    if (!err)
+        err = eventspace_run_map_save(plan->directory, l->map);
+    plan->restored_step = restart->step;
+    plan->restored_from = restart->from;
+    plan->started = NULL; /* that is told once */
+    if (!err && plan->failure)
+        *plan->failure = '\0'; /* it is made good */
+    return err;
+}
+
+/* Until they have come to their end. */
+static int processes_run(const launch *l, launch_plan *plan, int *exit_code)
+{
+    launch_restart restart = {.count = 0};
+    bool again;
+    int err = eventspace__processes_run(plan, exit_code, &again);
+
+    while (!err && again) {
+        files_settle(l);
+        if (start_again(l, plan, &restart) != 0 ||
+            eventspace__processes_run(plan, exit_code, &again) != 0) {
+            fprintf(stderr, "the processes cannot be started again: %s\n",
+                    pastset_error());
+            break;
+        }
+    }
+    return err;
+}
+
 static int start(launch *l, int *exit_code)
 {
     launch_plan plan = {
@@ -329,6 +387,7 @@ static int start(launch *l, int *exit_code)
         .end = l->options->end,
         .started = l->options->started,
         .context = l->options->context,
+        .restarts = paths_map_restarts(l->map),
     };
     char *absolute;
     int err = directory_make(l);
@@ -340,7 +399,7 @@ static int start(launch *l, int *exit_code)
     absolute = realpath(l->options->directory, NULL);
     plan.directory = absolute;
     err = absolute
-              ? eventspace__processes_run(&plan, exit_code)
+              ? processes_run(l, &plan, exit_code)
               : pastset_fail(PASTSET_EIO, "%s: cannot find its absolute path",
                              l->options->directory);
     free(absolute);
@@ -378,6 +437,8 @@ int eventspace_launch(const eventspace_launch_options *options, int *exit_code)
                             "a run needs a map, a directory and a program");
     eventspace_files_allow_many();
     err = map_load(&l);
+    if (!err)
+        err = restart_check(&l);
     if (err)
         goto done;
     err = processes_choose(&l);

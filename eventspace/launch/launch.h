@@ -10,6 +10,10 @@
  *   EVENTSPACE_LISTEN_FD    the listening socket
  *   EVENTSPACE_KEY_FD       a pipe from which the run's 32 byte key is read
  *   EVENTSPACE_LAUNCHER_FD  a socket to the launcher (paths/engine/process.h)
+ *   EVENTSPACE_RESTORED, EVENTSPACE_RESTORED_STEP
+ *                           when all were started again: a run directory, and
+ *                           the step with which they kept in it what they go
+ *                           on with
  *   EVENTSPACE_ARCHIVED     "1": somebody saves all trace tuples while it runs;
  *                           "wait": and on a full disk the process waits for
  *                           room
@@ -19,7 +23,9 @@
  * others are given a grace period to end by themselves, then SIGTERM, and
  * SIGKILL a second later (`term_ms`); one that is killed by a signal has died,
  * and unless it is the first, or `end_all`, the others go on as far as they
- * can. SIGINT,
+ * can; but if the map has restart=true, all others are killed, what the run
+ * directory has is set aside in RUN/before.1 and so on, and all are started
+ * again, until no step is committed in between. SIGINT,
  * SIGTERM and SIGHUP, unless they are ignored, end all of them beginning with
  * SIGTERM; the second one kills them. A process that did not live to say how it
  * ended gets that said in its meta file, and if it ended before it had joined
@@ -84,9 +90,9 @@ typedef struct eventspace_launch_options {
      * processes get SIGTERM, as when the launcher is interrupted. NULL: by
      * nobody. */
     const char *_Atomic *end;
-    /* Called once all processes were started, before it waits for them; not
-     * when none was. The launcher starts no further process after it, so that
-     * threads may be made. NULL: nobody is told. */
+    /* Called once all processes were started, for the first time, before it
+     * waits for them; not when none was. The launcher starts no further process
+     * after it, so that threads may be made. NULL: nobody is told. */
     void (*started)(void *context);
     /* Called when all of them have ended, before their files are settled, which
      * takes room for a second copy: who has the first one open, or has to write

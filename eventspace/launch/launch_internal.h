@@ -3,6 +3,7 @@
 #ifndef EVENTSPACE_LAUNCH_INTERNAL_H
 #define EVENTSPACE_LAUNCH_INTERNAL_H
 
+#include <limits.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,13 @@
 int eventspace__directory_prepare(const char *directory, const paths_map *map,
                                   const char *process, bool replace,
                                   bool *made);
+
+/* Moves the run that is in a run directory, all its files, into a run directory
+ * in it, RUN/before.NUMBER, whose name `to` becomes.
+ * Errors: PASTSET_EIO, PASTSET_EEXIST (there is something of that name). */
+int eventspace__directory_set_aside(char *to, size_t capacity,
+                                    const char *directory, const paths_map *map,
+                                    uint32_t number);
 
 /* --- place.c --- */
 
@@ -107,13 +115,37 @@ typedef struct launch_plan {
     const char *_Atomic *end;       /* may be NULL */
     void (*started)(void *context); /* may be NULL */
     void *context;
+    bool restarts;          /* when one dies the others are killed, as all are
+                               to be started again */
+    uint64_t restored_step; /* their threads go on after it; 0: they begin */
+    const char *restored_from; /* with what they kept in this run directory */
 } launch_plan;
 
 /* Starts the processes and runs until all have ended. `*exit_code` as in
- * eventspace_launch.
+ * eventspace_launch. `*again`: with `restarts`, one has died before the run was
+ * over, and nothing else has ended it.
  * Errors, when not even the first one could be started: PASTSET_ENOENT (no
  * such program), PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ELIMIT. */
-int eventspace__processes_run(const launch_plan *plan, int *exit_code);
+int eventspace__processes_run(const launch_plan *plan, int *exit_code,
+                              bool *again);
+
+/* --- restart.c --- */
+
+typedef struct launch_restart {
+    uint32_t count;      /* of times that all were started again */
+    uint32_t in_vain;    /* and of the last of these, in which no step was
+                            committed by all */
+    uint64_t step;       /* the last that all have committed; 0: none */
+    char from[PATH_MAX]; /* the run directory with what they had
+                                        kept then */
+} launch_restart;
+
+/* One has died, and all others have ended: sets aside what is in the run
+ * directory, and finds out where to go on.
+ * Errors: PASTSET_EAPP (no step was committed for several times), those of
+ * eventspace__directory_set_aside and of reading spaces. */
+int eventspace__restart_prepare(launch_restart *r, const char *directory,
+                                const paths_map *map);
 
 /* --- spawn.c --- */
 

@@ -5,7 +5,9 @@
  * lives on without it, whatever the program is and however far it has come. */
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <signal.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +18,8 @@
 #include "eventspace/launch/launch_internal.h"
 #include "eventspace/run/run_internal.h"
 
-#define TEXT_BYTES (2 * EVENTSPACE_PATH_BYTES + 512)
+#define TEXT_BYTES (3 * EVENTSPACE_PATH_BYTES + 512)
+#define OURS 8 /* variables, at most */
 
 /* --- the environment --- */
 
@@ -25,7 +28,8 @@ static bool is_ours(const char *variable)
     static const char *const names[] = {
         "EVENTSPACE_RUN=",         "EVENTSPACE_PROCESS=",
         "EVENTSPACE_LISTEN_FD=",   "EVENTSPACE_KEY_FD=",
-        "EVENTSPACE_LAUNCHER_FD=", "EVENTSPACE_ARCHIVED="};
+        "EVENTSPACE_LAUNCHER_FD=", "EVENTSPACE_ARCHIVED=",
+        "EVENTSPACE_RESTORED=",    "EVENTSPACE_RESTORED_STEP="};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strncmp(variable, names[i], strlen(names[i])) == 0)
             return true;
@@ -33,40 +37,64 @@ static bool is_ours(const char *variable)
     return false;
 }
 
-/* The environment of a process: ours, and what is said in launch.h. The
- * strings stand in `text`; the array is to be freed. */
-static char **environment_make(const launch_plan *plan, const char *process,
-                               char text[TEXT_BYTES])
+/* The variables that we give a process, one behind the other. */
+typedef struct variables {
+    char text[TEXT_BYTES];
+    size_t used;
+    char *at[OURS];
+    size_t count;
+} variables;
+
+static void __attribute__((format(printf, 2, 3)))
+variable_add(variables *v, const char *format, ...)
 {
-    char *at[6] = {text};
+    va_list arguments;
+
+    v->at[v->count++] = v->text + v->used;
+    va_start(arguments, format);
+    v->used += 1 + (size_t)vsnprintf(v->text + v->used, TEXT_BYTES - v->used,
+                                     format, arguments);
+    va_end(arguments);
+}
+
+static void variables_make(variables *v, const launch_plan *plan,
+                           const char *process)
+{
+    variable_add(v, "EVENTSPACE_RUN=%.*s", EVENTSPACE_PATH_BYTES - 1,
+                 plan->directory);
+    variable_add(v, "EVENTSPACE_PROCESS=%.*s", EVENTSPACE_PATH_BYTES - 1,
+                 process);
+    variable_add(v, "EVENTSPACE_LISTEN_FD=%d", LAUNCH_LISTEN_FD);
+    variable_add(v, "EVENTSPACE_KEY_FD=%d", LAUNCH_KEY_FD);
+    variable_add(v, "EVENTSPACE_LAUNCHER_FD=%d", LAUNCH_LINE_FD);
+    variable_add(v, "EVENTSPACE_ARCHIVED=%s",
+                 !plan->archived ? "0"
+                 : plan->patient ? "wait"
+                                 : "1");
+    if (!plan->restored_step)
+        return;
+    variable_add(v, "EVENTSPACE_RESTORED=%.*s", EVENTSPACE_PATH_BYTES - 1,
+                 plan->restored_from);
+    variable_add(v, "EVENTSPACE_RESTORED_STEP=%" PRIu64, plan->restored_step);
+}
+
+/* The environment of a process: ours, and what is said in launch.h. The array
+ * is to be freed. */
+static char **environment_make(const variables *v)
+{
     size_t count = 0, used = 0;
     char **environment;
 
     while (environ[count])
         count++;
-    environment = calloc(count + 7, sizeof(environment[0]));
+    environment = calloc(count + v->count + 1, sizeof(environment[0]));
     if (!environment)
         return NULL;
     for (char **from = environ; *from; from++) {
         if (!is_ours(*from))
             environment[used++] = *from;
     }
-    at[1] = at[0] + 1 +
-            sprintf(at[0], "EVENTSPACE_RUN=%.*s", EVENTSPACE_PATH_BYTES - 1,
-                    plan->directory);
-    at[2] = at[1] + 1 +
-            sprintf(at[1], "EVENTSPACE_PROCESS=%.*s", EVENTSPACE_PATH_BYTES - 1,
-                    process);
-    at[3] =
-        at[2] + 1 + sprintf(at[2], "EVENTSPACE_LISTEN_FD=%d", LAUNCH_LISTEN_FD);
-    at[4] = at[3] + 1 + sprintf(at[3], "EVENTSPACE_KEY_FD=%d", LAUNCH_KEY_FD);
-    at[5] =
-        at[4] + 1 + sprintf(at[4], "EVENTSPACE_LAUNCHER_FD=%d", LAUNCH_LINE_FD);
-    sprintf(at[5], "EVENTSPACE_ARCHIVED=%s",
-            !plan->archived ? "0"
-            : plan->patient ? "wait"
-                            : "1");
-    memcpy(environment + used, at, sizeof(at));
+    memcpy(environment + used, v->at, v->count * sizeof(v->at[0]));
     return environment;
 }
 
@@ -195,10 +223,13 @@ int eventspace__spawn(const launch_plan *plan, const launch_process *process,
 {
     int fds[LAUNCH_FDS] = {-1, output_fd, errors_fd, process->listen_fd,
                            -1, line_fd};
-    char text[TEXT_BYTES];
-    char **environment = environment_make(plan, process->name, text);
-    int error = environment ? 0 : -ENOMEM;
+    variables ours = {.used = 0};
+    char **environment;
+    int error;
 
+    variables_make(&ours, plan, process->name);
+    environment = environment_make(&ours);
+    error = environment ? 0 : -ENOMEM;
     if (error)
         goto done;
     error = key_pipe_open(&fds[LAUNCH_KEY_FD], plan->key);

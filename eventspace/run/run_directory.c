@@ -6,6 +6,7 @@
  * so that a removal that was cut short can be taken up again. */
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -169,15 +170,103 @@ static int remove_file(const char *directory, const char *name, void *context)
     return err;
 }
 
-static int remove_run(const char *directory, selection of)
+static int remove_files(const char *directory, selection of)
 {
     int err = files_each(directory, refuse_running, &of);
 
+    return err ? err : files_each(directory, remove_file, &of);
+}
+
+/* --- runs that were set aside --- */
+
+#define ASIDE "before." /* and a number, from 1 */
+
+static int aside_name(char *out, size_t capacity, const char *directory,
+                      uint32_t number)
+{
+    char name[sizeof(ASIDE) + 10];
+
+    snprintf(name, sizeof(name), ASIDE "%" PRIu32, number);
+    return file_name(out, capacity, directory, name);
+}
+
+/* The directory goes as well, unless somebody has put something into it. */
+static int remove_aside(const char *directory, const paths_map *run)
+{
+    char aside[EVENTSPACE_PATH_BYTES];
+    struct stat status;
+    int err = 0;
+
+    for (uint32_t i = 1; !err; i++) {
+        err = aside_name(aside, sizeof(aside), directory, i);
+        if (!err && stat(aside, &status) != 0)
+            break;
+        if (!err)
+            err = remove_files(aside, (selection){run, NULL});
+        if (!err)
+            err = eventspace_run_map_remove(aside);
+        rmdir(aside);
+    }
+    return err;
+}
+
+/* A file of the run to the place of the same name in another directory. */
+static int move_file(const char *directory, const char *name, const char *to)
+{
+    char file[EVENTSPACE_PATH_BYTES], moved[EVENTSPACE_PATH_BYTES];
+    int err = file_name(file, sizeof(file), directory, name);
+
     if (!err)
-        err = files_each(directory, remove_file, &of);
+        err = file_name(moved, sizeof(moved), to, name);
+    if (!err && rename(file, moved) != 0)
+        err = fail_io(moved);
+    return err;
+}
+
+typedef struct moving {
+    selection of;
+    const char *to;
+} moving;
+
+static int move_selected(const char *directory, const char *name, void *context)
+{
+    const moving *m = context;
+
+    return is_selected(name, &m->of) ? move_file(directory, name, m->to) : 0;
+}
+
+int eventspace__directory_set_aside(char *to, size_t capacity,
+                                    const char *directory, const paths_map *map,
+                                    uint32_t number)
+{
+    moving all = {{map, NULL}, to};
+    int err = aside_name(to, capacity, directory, number);
+
+    if (!err && mkdir(to, 0777) != 0)
+        err = errno == EEXIST
+                  ? pastset_fail(PASTSET_EEXIST,
+                                 "%s: there is something of that name already",
+                                 to)
+                  : fail_io(to);
+    if (!err)
+        err = files_each(directory, move_selected, &all);
+    if (!err)
+        err = move_file(directory, EVENTSPACE_RUN_DEFINITIONS, to);
+    if (!err) /* last, as it says that there is a run */
+        err = move_file(directory, EVENTSPACE_RUN_MAP, to);
+    return err;
+}
+
+/* --- removing a run --- */
+
+static int remove_run(const char *directory, selection of)
+{
+    int err = remove_files(directory, of);
+
     if (err || of.process)
         return err;
-    return eventspace_run_map_remove(directory);
+    err = remove_aside(directory, of.run);
+    return err ? err : eventspace_run_map_remove(directory);
 }
 
 static int note_selected(const char *directory, const char *name, void *context)

@@ -298,6 +298,9 @@ int paths_process_start(paths_process **out,
     if (err)
         goto failed;
     err = paths__bind(process);
+    if (!err)
+        err = paths__commits_make(process, options->restored_space,
+                                  options->restored_step);
     if (err)
         goto failed;
     if (options->launcher_fd > 0)

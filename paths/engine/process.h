@@ -38,6 +38,11 @@ typedef struct paths_process_options {
     const paths_wrapper_context *contexts;
     uint64_t (*ticks)(void); /* the stamp of the notes of what executors are
                                 in (executor.h); NULL: CLOCK_MONOTONIC */
+    /* All processes were started again: the threads go on after this step, with
+     * what they had kept in the space of this process before. 0: they begin.
+     * Errors of the start: PASTSET_ENOENT (they cannot go back so far). */
+    uint64_t restored_step;
+    const char *restored_space;
     /* Each thread of the application calls these, before its program and after,
      * with its number, and how many operations it has begun. NULL: nothing. */
     void (*thread_begins)(uint32_t thread);
@@ -64,6 +69,13 @@ int paths_process_run(paths_process *process);
 void paths_process_stop(paths_process *process);
 
 const char *paths_process_name(const paths_process *process);
+
+/* The last step that all threads of a process have committed, by the file of
+ * its space; 0: one of them has committed none, or there is no such file;
+ * UINT64_MAX: it has no threads. For a process that has ended. Errors:
+ * PASTSET_EIO, PASTSET_EFORMAT, PASTSET_ENOMEM. */
+int paths_process_committed(uint64_t *step, const paths_map *map,
+                            const char *process, const char *space_file);
 
 /* --- for whoever starts the processes --- */
 

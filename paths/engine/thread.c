@@ -558,6 +558,7 @@ void paths__thread_fini(paths_thread *thread)
 {
     if (!thread->process)
         return; /* it was not made */
+    paths__commits_fini(thread);
     while (thread->paths) {
         paths_path *path = thread->paths;
         thread->paths = path->next;

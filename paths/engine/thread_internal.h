@@ -23,6 +23,17 @@ struct paths_path {
     route_entry route[ROUTE_ENTRIES];
 };
 
+/* What a thread has committed: commit.c. */
+typedef struct thread_commits {
+    pastset_element *element; /* has `record`, for each step that was; NULL: the
+                                 map has no restart */
+    pastset_element **kept;   /* those that the thread alone writes */
+    uint32_t kept_count;
+    uint64_t *record;  /* of the last step: its number; and of each of these
+                          where its tuples begin and end */
+    uint64_t restored; /* goes on after this step; 0: begins */
+} thread_commits;
+
 struct paths_thread {
     executor executor;
     paths_process *process;
@@ -53,6 +64,7 @@ struct paths_thread {
     paths_main *program;
     void *argument;
     int status;
+    thread_commits commits;
 };
 
 /* --- uses.c: what the map allows --- */
@@ -70,6 +82,16 @@ static inline bool is_allowed(uint32_t verbs, unsigned verb)
 {
     return verbs >> (verb & 31) & 1;
 }
+
+/* --- commit.c --- */
+
+/* Makes what threads commit into, in a map with restart=true; and, unless
+ * `step` is 0, takes from the space of this process before, in file `before`,
+ * what they had kept when they committed it. Errors: PASTSET_ENOENT (that is
+ * not there any more), those of elements and spaces. */
+int paths__commits_make(paths_process *process, const char *before,
+                        uint64_t step);
+void paths__commits_fini(paths_thread *thread);
 
 /* --- path.c --- */
 

@@ -15,8 +15,9 @@ static size_t type_count;
 static const char *const own[] = {"address", "polling", "encrypt", "networks"};
 
 /* Those of the graph that nobody registers. */
-static const char *const of_graphs[] = {
-    "wrappers", "trace_policy", "trace_capacity", "cluster", "succession"};
+static const char *const of_graphs[] = {"wrappers",       "trace_policy",
+                                        "trace_capacity", "cluster",
+                                        "succession",     "restart"};
 
 #define OWN (sizeof(own) / sizeof(*own))
 #define OF_GRAPHS (sizeof(of_graphs) / sizeof(*of_graphs))

@@ -241,6 +241,13 @@ pastset_policy paths_node_policy(const paths_map_node *node)
                                                             : PASTSET_BLOCK;
 }
 
+bool paths_node_is_kept(const paths_map_node *node)
+{
+    const char *text = paths_node_get(node, "kept");
+
+    return text && strcmp(text, "true") == 0;
+}
+
 int paths_node_number(const paths_map *map, const paths_map_node *node,
                       const char *key, uint64_t fallback, uint64_t *out)
 {

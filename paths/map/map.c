@@ -101,6 +101,13 @@ bool paths_map_has_succession(const paths_map *map)
     return !succession || strcmp(succession, "false") != 0;
 }
 
+bool paths_map_restarts(const paths_map *map)
+{
+    const char *restart = paths_attributes_get(&map->attributes, "restart");
+
+    return restart && strcmp(restart, "true") == 0;
+}
+
 uint32_t paths_map_find_node(const paths_map *map, const char *name)
 {
     return table_find(&map->index->nodes, map, node_name, name);

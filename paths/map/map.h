@@ -165,6 +165,9 @@ uint32_t paths_map_find_process(const paths_map *map, const char *name);
 /* When the first process dies, does another take its place? Unless the graph
  * says succession=false. */
 bool paths_map_has_succession(const paths_map *map);
+/* When a process dies, are all started again? If the graph says restart=true.
+ */
+bool paths_map_restarts(const paths_map *map);
 uint32_t paths_map_find_node(const paths_map *map, const char *name);
 
 /* Orders the nodes, or the processes, by their names. The place of one in this
@@ -184,6 +187,9 @@ static inline bool paths_element_is_internal(const char *name)
 bool paths_node_is_end(const paths_map_node *node);
 /* Of an element; what says none blocks. */
 pastset_policy paths_node_policy(const paths_map_node *node);
+/* Of an element: does what its only writer has committed outlive a restart? If
+ * it says kept=true. */
+bool paths_node_is_kept(const paths_map_node *node);
 
 /* Follows the path that begins with `edge` (which leaves a thread) down to
  * its end, over first out-edges. Stores the nodes passed, without the thread

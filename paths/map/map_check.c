@@ -177,14 +177,15 @@ static void check_encrypt(checker *c, const paths_attributes *attributes,
                  encrypt);
 }
 
-static void check_succession(checker *c)
+/* An attribute that is true or false. */
+static void check_truth(checker *c, const paths_attributes *attributes,
+                        const char *key, uint32_t line, const char *name)
 {
-    const char *succession =
-        paths_attributes_get(&c->map->attributes, "succession");
+    const char *value = paths_attributes_get(attributes, key);
 
-    if (succession && *succession && strcmp(succession, "true") != 0 &&
-        strcmp(succession, "false") != 0)
-        diagnose(c, 1, "", "succession=%s: choose true or false", succession);
+    if (value && *value && strcmp(value, "true") != 0 &&
+        strcmp(value, "false") != 0)
+        diagnose(c, line, name, "%s=%s: choose true or false", key, value);
 }
 
 /* Processes and the graph may have others, which programs read; but one that is
@@ -409,6 +410,14 @@ static void check_element(checker *c, const paths_map_node *node,
     else if (capacity == 0)
         diagnose(c, node->line, node->name,
                  "capacity=0: it holds at least one tuple");
+    check_truth(c, &node->attributes, "kept", node->line, node->name);
+    /* A mapping need not say it: what is made of it discards. */
+    if (paths_node_is_kept(node) && paths_node_policy(node) == PASTSET_BLOCK &&
+        (policy || c->map->process_count))
+        diagnose(c, node->line, node->name,
+                 "kept=true: nobody takes out what is kept, and with "
+                 "policy=block its writer would wait for that: write "
+                 "policy=discard");
     if (node->out_count)
         diagnose(c, node->line, node->name,
                  "an edge leaves it: an element is where paths end; turn the "
@@ -486,7 +495,8 @@ static void check_wrapper(checker *c, const paths_map_node *node)
 static void check_node(checker *c, const paths_map_node *node, uint32_t threads,
                        uint32_t *seen)
 {
-    static const char *const own[] = {"type", "policy", "capacity", NULL};
+    static const char *const own[] = {"type", "policy", "capacity", "kept",
+                                      NULL};
 
     check_place(c, node);
     if (node->kind == PATHS_THREAD)
@@ -712,6 +722,67 @@ static void check_paths(checker *c)
     }
 }
 
+/* --- what is kept --- */
+
+static bool keeps_any(const paths_map *map)
+{
+    for (uint32_t i = 0; i < map->node_count; i++) {
+        if (paths_node_is_kept(&map->nodes[i]))
+            return true;
+    }
+    return false;
+}
+
+/* `writers`: by node, the thread that writes it; PATHS_NONE: none so far. */
+static void check_keeper(checker *c, uint32_t index, uint32_t *writers)
+{
+    const paths_map *map = c->map;
+    const paths_map_edge *edge = &map->edges[index];
+    const paths_map_node *thread = &map->nodes[edge->from], *end;
+    const char *use = paths_attributes_get(&edge->attributes, "use");
+    uint32_t nodes[PATHS_PATH_NODES];
+    size_t count = thread->kind == PATHS_THREAD
+                       ? paths_map_walk(map, index, nodes, PATHS_PATH_NODES)
+                       : 0;
+
+    end = count ? &map->nodes[nodes[count - 1]] : NULL;
+    if (!end || !paths_node_is_kept(end) || (use && strcmp(use, "read") == 0))
+        return;
+    if (end->process != thread->process)
+        diagnose_edge(c, index,
+                      "%s is kept=true: it has to be in the process of the "
+                      "thread that writes it",
+                      end->name);
+    else if (writers[nodes[count - 1]] != PATHS_NONE &&
+             writers[nodes[count - 1]] != edge->from)
+        diagnose_edge(c, index,
+                      "%s is kept=true, and %s writes it already: give each "
+                      "thread one of its own (use=read, if it only reads)",
+                      end->name, map->nodes[writers[nodes[count - 1]]].name);
+    else
+        writers[nodes[count - 1]] = edge->from;
+}
+
+/* What a thread has committed is what it has written itself, where it is. */
+static void check_kept(checker *c)
+{
+    const paths_map *map = c->map;
+    uint32_t *writers;
+
+    if (!keeps_any(map))
+        return;
+    writers = malloc(((size_t)map->node_count + 1) * sizeof(*writers));
+    if (!writers) {
+        c->err = PASTSET_ENOMEM;
+        return;
+    }
+    for (uint32_t i = 0; i < map->node_count; i++)
+        writers[i] = PATHS_NONE;
+    for (uint32_t i = 0; i < map->edge_count; i++)
+        check_keeper(c, i, writers);
+    free(writers);
+}
+
 /* --- application mappings --- */
 
 /* Of a mapping threads need no numbers, if none has one. */
@@ -737,7 +808,7 @@ static bool is_barrier(const paths_map *a, const paths_map_node *element)
 
 static void check_mapped(checker *c)
 {
-    const char *own[16] = {"type", "policy", "capacity"};
+    const char *own[16] = {"type", "policy", "capacity", "kept"};
     const paths_map *a = c->map;
     uint32_t threads = paths_map_threads(a);
     uint32_t *seen = calloc((size_t)threads + 1, sizeof(*seen));
@@ -748,7 +819,7 @@ static void check_mapped(checker *c)
         return;
     }
     for (size_t i = 0; paths__tree_attributes[i]; i++)
-        own[3 + i] = paths__tree_attributes[i];
+        own[4 + i] = paths__tree_attributes[i];
     for (uint32_t i = 0; i < a->node_count; i++) {
         const paths_map_node *node = &a->nodes[i];
         if (node->kind == PATHS_THREAD)
@@ -825,6 +896,7 @@ int paths_mapping_check(const paths_map *application, paths_diagnostics *out)
     check_mapped(&c);
     for (uint32_t i = 0; i < application->edge_count; i++)
         check_use(&c, i);
+    check_kept(&c);
     if (c.err)
         return pastset_fail(c.err, "no memory to check a mapping");
     if (out->count == 0)
@@ -848,13 +920,15 @@ static int map_check(const paths_map *map, paths_diagnostics *out)
                  map->file);
     } else {
         check_encrypt(&c, &map->attributes, 1, "");
-        check_succession(&c);
+        check_truth(&c, &map->attributes, "succession", 1, "");
+        check_truth(&c, &map->attributes, "restart", 1, "");
         check_processes(&c);
         check_nodes(&c);
     }
     for (uint32_t i = 0; i < map->edge_count; i++)
         check_edge(&c, i);
     check_paths(&c);
+    check_kept(&c);
     if (c.err)
         return pastset_fail(c.err, "no memory to check a path map");
     if (out->count == 0)

@@ -4,7 +4,9 @@
  * Each thread takes part in a global sum, writes to an element and reads it,
  * starts operations and polls for them, and waits in vain with a deadline. The
  * sums are a region of its trace, and counted.
- * What the maps have of it is in one.dot and three.dot. */
+ * What the maps have of it is in one.dot and three.dot; in restart.dot one of
+ * its threads dies, and all are started again. */
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -128,11 +130,36 @@ static int in_vain(paths_thread *self)
     return status == PASTSET_ETIMEDOUT ? 0 : status;
 }
 
+/* Keeps a number; and one thread dies, when all have kept theirs. When they
+ * were started again, it is there. */
+static int keeps(paths_thread *self)
+{
+    uint64_t kept = 100 + paths_thread_number(self), found = 0;
+    paths_path *path;
+
+    if (!paths_thread_attribute(self, "keeps"))
+        return 0;
+    check(paths_open(&path, self, "kept"));
+    if (paths_restored(self)) {
+        holds(paths_restored(self) == 1);
+        check(paths_read_last(path, &found, sizeof(found)));
+        holds(found == kept);
+        return 0;
+    }
+    check(paths_write(path, &kept, sizeof(kept)));
+    check(paths_commit(self, 1));
+    check(sums(self));
+    if (paths_thread_attribute(self, "dies"))
+        raise(SIGKILL);
+    return sums(self);
+}
+
 static int work(paths_thread *self, void *argument)
 {
     paths_path *path;
 
     (void)argument;
+    check(keeps(self));
     check(sums(self));
     check(paths_open(&path, self, "box"));
     check(boxes(path));

@@ -196,6 +196,9 @@ function courses() {
     for (let i = 1; i <= 3; i++)
         add(`kills.${i}`, 1200, () => whole(
             [test('release', 'random_kills'), '100', `${i}`], 1200));
+    add('restarts', 1800, () => whole(
+        ['node', path.join(source, '../eventspace/restart_kills.mjs'),
+         path.join(build, 'release/bin'), '100', '1'], 1800));
     // Four machines that are this one; 20 kills by each launcher.
     for (const [program, launcher] of [
         ['windtunnel', 'openmpi'], ['windtunnel', 'mpich'],
