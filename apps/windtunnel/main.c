@@ -65,8 +65,8 @@ static const struct argp_option described[] = {
      "'eventspace choose --split' prints it",
      1},
     {"commit", KEY_COMMIT, "STEPS", 0,
-     "Keep the lattice after each so many steps, at least one for each thread; "
-     "when a process dies, all are started again, and go on from there "
+     "Keep the lattice each time after STEPS steps, at least one for each "
+     "thread; when a process dies, all are started again, and go on from there "
      "(default: never)",
      1},
     {0, 0, NULL, 0, "run and single:", 2},

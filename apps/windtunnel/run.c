@@ -13,7 +13,7 @@
  *     thread n - 1                 2 * steps + 1
  *     the only one (n = 1)         2
  *
- * and, where the map has it, those of kept.h after each so many steps. */
+ * and, where the map has it, those of kept.h after each STEPS of --commit. */
 #include "apps/windtunnel/windtunnel.h"
 
 #include <inttypes.h>

@@ -199,8 +199,8 @@ Test(restart, keeps_the_events_of_before)
     eventspace_run_close(of);
     cr_expect_gt(before.recorded, 0);
     cr_expect_gt(after.recorded, 0);
-    free(shell(EVENTSPACE " view %s stages >%s",
-               scratch_file("run/before.1"), scratch_file("view")));
+    free(shell(EVENTSPACE " view %s stages >%s", scratch_file("run/before.1"),
+               scratch_file("view")));
     /* Another run in its place takes that with it. */
     free(shell(EVENTSPACE " run %s --replace --output %s -- " BIN "sor run "
                           "--rounds=10",
