@@ -6,8 +6,9 @@
  * space (paths/engine/commit.c). The files of the run that was broken off are
  * set aside, as a run directory of its own, with all its events.
  *
- * A process can die while it is being restored. Then its space has no step that
- * it has committed, and what it had kept is still where it was before. */
+ * A process can die while it is being made, or restored. Then its space has no
+ * step that it has committed, and what it had kept is still where it was
+ * before: to go back further than need be is never wrong. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,6 +35,11 @@ static int step_find(uint64_t *step, const char *directory,
             eventspace_run_file(file, sizeof(file), directory, name, ".space");
         if (!err)
             err = paths_process_committed(&committed, map, name, file);
+        if (err == PASTSET_EFORMAT) { /* killed while it was made, say */
+            fprintf(stderr, "process %s: all go back further: %s\n", name,
+                    pastset_error());
+            err = 0;
+        }
         *step = committed < *step ? committed : *step;
     }
     return err;
@@ -44,24 +50,24 @@ int eventspace__restart_prepare(launch_restart *r, const char *directory,
 {
     char aside[PATH_MAX];
     uint64_t step;
-    int err = eventspace__directory_set_aside(aside, sizeof(aside), directory,
-                                              map, r->count + 1);
+    int err = step_find(&step, directory, map);
 
-    if (!err)
-        err = step_find(&step, aside, map);
     if (err)
         return err;
     r->in_vain = step > r->step ? 0 : r->in_vain + 1;
+    if (r->in_vain > IN_VAIN)
+        return pastset_fail(PASTSET_EAPP,
+                            "that was done %d times without another step that "
+                            "all threads have committed",
+                            IN_VAIN);
+    err = eventspace__directory_set_aside(aside, sizeof(aside), directory, map,
+                                          r->count + 1);
+    if (err)
+        return err;
     if (step) {
         r->step = step;
         memcpy(r->from, aside, sizeof(aside));
     }
-    if (r->in_vain > IN_VAIN)
-        return pastset_fail(
-            PASTSET_EAPP,
-            "that was done %d times without a step that all threads have "
-            "committed: what the processes did is in %s",
-            IN_VAIN, aside);
     r->count++;
     fprintf(stderr,
             "all processes are started again, and go on after step %" PRIu64
