@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "eventspace/run/meta.h"
@@ -54,9 +55,9 @@ static void map_make(const char *program, const char *options)
 
 static void start(const char *program, const char *options)
 {
-    command_start(&run, EVENTSPACE, "run", scratch_file("map.dot"), "--replace",
-                  "--output", scratch_file("run"), "--", program, "run",
-                  options, NULL);
+    free(shell("rm -rf %s", scratch_file("run")));
+    command_start(&run, EVENTSPACE, "run", scratch_file("map.dot"), "--output",
+                  scratch_file("run"), "--", program, "run", options, NULL);
 }
 
 /* What all threads of a process have committed; 0: nothing, also where there is
@@ -76,31 +77,45 @@ static uint64_t committed(const char *process)
     return step;
 }
 
+/* Whether the launcher has ended; it can still be waited for. */
+static bool is_over(void)
+{
+    siginfo_t info = {.si_pid = 0};
+
+    return waitid(P_PID, (id_t)run.pid, &info, WEXITED | WNOHANG | WNOWAIT) ==
+               0 &&
+           info.si_pid != 0;
+}
+
+/* 0: it has not been started. */
 static pid_t pid_of(const char *process)
 {
     eventspace_meta meta;
 
-    check_status(
-        eventspace_meta_load(&meta, scratch_file("run/%s.meta", process)), 0);
-    return (pid_t)meta.pid;
+    return eventspace_meta_load(&meta, scratch_file("run/%s.meta", process))
+               ? 0
+               : (pid_t)meta.pid;
 }
 
-static void reach(const char *process, uint64_t step)
+/* The process, started again `restarts` times, once it has committed the step;
+ * 0: the run was over before. Files of the last time are moved before any is
+ * started again. */
+static pid_t reach(const char *process, uint64_t step, int restarts)
 {
     int64_t deadline = pastset_deadline_ns((int)timeout(SECONDS) * 1000);
+    pid_t pid = 0;
 
-    while (access(scratch_file("run/%s.meta", process), F_OK) != 0 ||
-           committed(process) < step) {
+    for (; !is_over(); poll(NULL, 0, 1)) {
         cr_assert_lt(pastset_now_ns(), deadline, "%s stands still", process);
-        poll(NULL, 0, 1);
+        if (restarts > 0 &&
+            access(scratch_file("run/before.%d/%s.meta", restarts, process),
+                   F_OK) != 0)
+            continue;
+        pid = pid_of(process);
+        if (pid > 0 && committed(process) >= step)
+            return pid;
     }
-}
-
-/* If it has not ended already. */
-static void kill_at(const char *process, uint64_t step)
-{
-    reach(process, step);
-    kill(pid_of(process), SIGKILL);
+    return 0;
 }
 
 /* The value of a result file, as text. */
@@ -158,8 +173,11 @@ static void kill_each(const char *program, const char *option,
     for (unsigned steps = 400;; steps *= 4) {
         snprintf(text, sizeof(text), "%s%u", option, steps);
         start(file, text);
-        for (int i = 0; i < count; i++)
-            kill_at(deaths[i].process, deaths[i].step);
+        for (int i = 0; i < count; i++) {
+            pid_t pid = reach(deaths[i].process, deaths[i].step, i);
+            if (pid > 0)
+                kill(pid, SIGKILL);
+        }
         command_wait(&run, SECONDS);
         cr_assert_eq(run.exit_code, 0, "%s", run.output);
         if (times_told() == count)
@@ -264,19 +282,22 @@ Test(restart, from_further_back_where_files_are_damaged)
 {
     unsigned rounds = 100;
     char text[40];
+    pid_t pid;
 
     map_make("sor", "--size=W --commit=10");
     do {
         rounds *= 4;
         snprintf(text, sizeof(text), "--rounds=%u", rounds);
         start(BIN "sor", text);
-        reach("h1", 20);
-        /* Nobody sees it yet, and the others cannot go on. */
-        kill(pid_of("h1"), SIGSTOP);
-        free(shell("head -c 100000 %s >%s && mv %s %s",
-                   scratch_file("run/h1.space"), scratch_file("half"),
-                   scratch_file("half"), scratch_file("run/h1.space")));
-        kill(pid_of("h1"), SIGKILL);
+        pid = reach("h1", 20, 0);
+        if (pid > 0) {
+            /* Nobody sees it yet, and the others cannot go on. */
+            kill(pid, SIGSTOP);
+            free(shell("head -c 100000 %s >%s && mv %s %s",
+                       scratch_file("run/h1.space"), scratch_file("half"),
+                       scratch_file("half"), scratch_file("run/h1.space")));
+            kill(pid, SIGKILL);
+        }
         command_wait(&run, SECONDS);
     } while (times_told() == 0); /* it was over before */
     cr_expect_eq(run.exit_code, 0, "%s", run.output);
@@ -333,7 +354,7 @@ Test(restart, not_of_a_run_that_was_ended)
 {
     map_make("sor", "--size=W --commit=10");
     start(BIN "sor", "--rounds=1000000");
-    reach("h1", 20);
+    cr_assert_gt(reach("h1", 20, 0), 0);
     kill(run.pid, SIGTERM);
     command_wait(&run, SECONDS);
     cr_expect_eq(run.exit_code, 128 + SIGTERM, "%s", run.output);
