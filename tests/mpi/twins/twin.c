@@ -54,6 +54,17 @@ int pastset_fail(int status, const char *format, ...)
     return status;
 }
 
+int program_parse_number(uint64_t *out, const char *option, const char *text,
+                         uint64_t min, uint64_t max)
+{
+    char *end;
+
+    *out = strtoull(text, &end, 10);
+    if (*end == 0 && *out >= min && *out <= max)
+        return 0;
+    return pastset_fail(PASTSET_EINVAL, "%s: %s", option, text);
+}
+
 int program_parse_name(unsigned *out, const char *option, const char *text,
                        const char *const *names)
 {
