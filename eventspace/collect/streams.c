@@ -102,7 +102,7 @@ int eventspace_run_streams_each(eventspace_run *run, size_t process,
     if (process >= run->map->process_count)
         return no_process(run, process);
     files = &run->processes[process];
-    eventspace__spaces_look(files, run->directory);
+    eventspace__spaces_look(files, run->directory, run->changes);
     space = files->shown.space;
     count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count && !err; i++) {
@@ -278,7 +278,7 @@ static void drained_look(eventspace_stream *stream)
     if (stream->drained || !stream->present ||
         pastset_element_policy(stream->present) != PASTSET_BLOCK)
         return;
-    eventspace__spaces_look(files, stream->run->directory);
+    eventspace__spaces_look(files, stream->run->directory, 0);
     stream->drained = drained_find(files, stream->name);
 }
 

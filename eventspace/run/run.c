@@ -24,6 +24,8 @@
 #define RECYCLED_NS 2000000000
 /* Of a larger run than this descriptors would run out. */
 #define MOST_DESCRIPTORS 256
+/* A change of a directory has another time than one that long ago. */
+#define SETTLED_S 2
 
 int eventspace_run_file(char *out, size_t capacity, const char *directory,
                         const char *process, const char *suffix)
@@ -141,18 +143,25 @@ static bool is_mirror(const eventspace_run_process *process,
 
 /* Loads the meta file, unless it is the one that was loaded before. */
 static int meta_load(process_files *files, eventspace_meta *out,
-                     const char *file)
+                     const char *file, uint64_t changes)
 {
     const char *name = files->shown.name;
     struct stat is;
-    bool known = stat(file, &is) == 0;
+    bool known;
     int err;
+
+    if (files->meta_inode && files->meta_at == changes) {
+        *out = files->shown.meta;
+        return 0;
+    }
+    known = stat(file, &is) == 0;
 
     if (known && is.st_ino == files->meta_inode &&
         is.st_size == files->meta_bytes &&
         is.st_mtim.tv_sec == files->meta_written.tv_sec &&
         is.st_mtim.tv_nsec == files->meta_written.tv_nsec) {
         *out = files->shown.meta;
+        files->meta_at = changes;
         return 0;
     }
     files->meta_inode = 0;
@@ -162,13 +171,15 @@ static int meta_load(process_files *files, eventspace_meta *out,
                            file, out->process);
     if (err || !known)
         return err;
+    files->meta_at = changes;
     files->meta_inode = is.st_ino;
     files->meta_bytes = is.st_size;
     files->meta_written = is.st_mtim;
     return 0;
 }
 
-static void meta_look(process_files *files, const char *directory, bool keeps)
+static void meta_look(process_files *files, const char *directory, bool keeps,
+                      uint64_t changes)
 {
     eventspace_run_process *process = &files->shown;
     char file[EVENTSPACE_PATH_BYTES];
@@ -176,7 +187,7 @@ static void meta_look(process_files *files, const char *directory, bool keeps)
     int err = eventspace_run_file(file, sizeof(file), directory, process->name,
                                   ".meta");
     if (!err)
-        err = meta_load(files, &meta, file);
+        err = meta_load(files, &meta, file, changes);
     if (err) {
         eventspace__problem_note(process, "%s", pastset_error());
         if (!process->has_meta)
@@ -224,7 +235,8 @@ static void space_look(eventspace_run_process *process, pastset_space **space,
         eventspace__problem_note(process, "%s", pastset_error());
 }
 
-void eventspace__spaces_look(process_files *files, const char *directory)
+void eventspace__spaces_look(process_files *files, const char *directory,
+                             uint64_t changes)
 {
     eventspace_run_process *process = &files->shown;
 
@@ -235,7 +247,9 @@ void eventspace__spaces_look(process_files *files, const char *directory)
         space_look(process, &files->side, directory, EVENTSPACE_SIDE_SUFFIX,
                    true);
     process->side = process->space ? process->space : files->side;
-    space_look(process, &files->drained, directory, ".drained", true);
+    if (files->drained || !changes || files->drained_missing != changes)
+        space_look(process, &files->drained, directory, ".drained", true);
+    files->drained_missing = files->drained ? 0 : changes;
 }
 
 /* The nanoseconds between two starts, as the first one's counter has them. */
@@ -284,15 +298,40 @@ static void map_compare(const eventspace_run *run,
             run->directory);
 }
 
+/* Each process has files of its own, and most looks find none that is new: a
+ * look at the directory stands for all of them. Times of files are those of a
+ * coarse clock: what comes right after a change may have the same. */
+static void directory_look(eventspace_run *run)
+{
+    struct timespec now;
+    struct stat is;
+    bool known = stat(run->directory, &is) == 0;
+
+    if (!known || !run->is_settled || run->changes == 0 ||
+        is.st_mtim.tv_sec != run->changed.tv_sec ||
+        is.st_mtim.tv_nsec != run->changed.tv_nsec)
+        run->changes++;
+    clock_gettime(CLOCK_REALTIME, &now);
+    run->is_settled = known && now.tv_sec - is.st_mtim.tv_sec >= SETTLED_S;
+    if (known)
+        run->changed = is.st_mtim;
+}
+
+uint64_t eventspace_run_changes(const eventspace_run *run)
+{
+    return run->changes;
+}
+
 int eventspace_run_refresh(eventspace_run *run)
 {
+    directory_look(run);
     for (size_t i = 0; i < run->map->process_count; i++) {
         process_files *files = &run->processes[i];
         files->shown.problem[0] = 0;
         meta_look(files, run->directory,
-                  run->map->process_count <= MOST_DESCRIPTORS);
+                  run->map->process_count <= MOST_DESCRIPTORS, run->changes);
         map_compare(run, &files->shown);
-        eventspace__spaces_look(files, run->directory);
+        eventspace__spaces_look(files, run->directory, run->changes);
     }
     clocks_choose(run);
     return eventspace_run_define(run);

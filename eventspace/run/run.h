@@ -64,6 +64,10 @@ int eventspace_run_open(eventspace_run **out, const char *directory);
  * when a process that started earlier turns up.
  * Errors: PASTSET_ENOMEM; what is wrong with a process is its `problem`. */
 int eventspace_run_refresh(eventspace_run *run);
+
+/* Grows from 1 with each refresh that may have found files that have come, gone
+ * or been replaced. While it stays, a file that was not there is not there. */
+uint64_t eventspace_run_changes(const eventspace_run *run);
 /* Takes in what processes have defined since, and nothing else: after tuples
  * were read, what all of these mean is known. Errors: PASTSET_ENOMEM. */
 int eventspace_run_define(eventspace_run *run);

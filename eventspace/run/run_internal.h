@@ -35,6 +35,9 @@ typedef struct process_files {
     ino_t meta_inode; /* of the meta file that is shown; 0: none is */
     off_t meta_bytes;
     struct timespec meta_written;
+    uint64_t meta_at;         /* see eventspace_run_changes: when it was the one
+                                 in the directory */
+    uint64_t drained_missing; /* when there was no such file; 0: never */
     int pidfd; /* of the process, while it runs here; -1: it is not kept */
 } process_files;
 
@@ -50,9 +53,12 @@ struct eventspace_run {
     const eventspace_meta *reference; /* of the process that started earliest */
     uint32_t *collectors; /* nodes by id; PATHS_NONE where there is none */
     uint32_t collector_count;
-    uint32_t base_ids;   /* of `base`; those of processes are behind them */
-    uint32_t added_ids;  /* the highest of a collector that a process has added,
-                            + 1; 0: none has */
+    uint32_t base_ids;  /* of `base`; those of processes are behind them */
+    uint32_t added_ids; /* the highest of a collector that a process has added,
+                           + 1; 0: none has */
+    struct timespec changed; /* the directory, when it was looked at */
+    bool is_settled;         /* any later change has another time */
+    uint64_t changes;        /* see eventspace_run_changes */
     const char **traces; /* the names of the trace elements, sorted, with one
                             entry for each collector */
     size_t trace_count;
@@ -86,8 +92,11 @@ int eventspace__run_map_grow(eventspace_run *run, const uint32_t *ranked);
 /* Gives back what a process has defined. */
 void eventspace__definitions_drop(process_files *files);
 
-/* Opens a process's spaces, or takes in what came to them since. */
-void eventspace__spaces_look(process_files *files, const char *directory);
+/* Opens a process's spaces, or takes in what came to them since. `changes`: as
+ * by eventspace_run_changes; 0: whatever it says, what was not there is looked
+ * for. */
+void eventspace__spaces_look(process_files *files, const char *directory,
+                             uint64_t changes);
 
 /* Orders pointers to names; for bsearch in the table of trace elements. */
 int eventspace__name_compare(const void *left, const void *right);

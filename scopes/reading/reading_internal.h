@@ -15,6 +15,8 @@
 struct scopes_source {
     eventspace_run *run;
     scopes_archive **archives; /* by process; NULL: it has none */
+    uint64_t *missing; /* by process: since which change of the run there is no
+                          archive; 0: none was looked for */
     const void *
         *spaces; /* by process: which is watched (scopes/memory); NULL */
     _Atomic(eventspace_trace *) spare; /* a buffer for the next cursor; NULL */

@@ -404,11 +404,10 @@ failed:
 
 int scopes_snapshot_again(scopes_snapshot *snapshot)
 {
-    int err = eventspace_run_refresh(snapshot->run);
+    int err;
 
     forget(snapshot);
-    if (!err)
-        err = scopes_source_refresh(snapshot->source);
+    err = scopes_source_refresh(snapshot->source);
     return err ? err : look_at_grown(snapshot);
 }
 

@@ -14,7 +14,8 @@
 
 /* --- opening --- */
 
-static scopes_archive *archive_open(eventspace_run *run, size_t process)
+static scopes_archive *archive_open(eventspace_run *run, size_t process,
+                                    uint64_t *missing)
 {
     const char *name = eventspace_run_process_at(run, process)->name;
     scopes_archive *archive;
@@ -26,7 +27,9 @@ static scopes_archive *archive_open(eventspace_run *run, size_t process)
         err = scopes_archive_open(&archive, file);
     if (!err)
         return archive;
-    if (err != PASTSET_ENOENT)
+    if (err == PASTSET_ENOENT)
+        *missing = eventspace_run_changes(run);
+    else
         eventspace_run_note(run, process, "%s", pastset_error());
     return NULL;
 }
@@ -59,11 +62,14 @@ static void spaces_look(scopes_source *source)
 static void archives_look(scopes_source *source)
 {
     size_t processes = eventspace_run_process_count(source->run);
+    uint64_t changes = eventspace_run_changes(source->run);
 
     for (size_t i = 0; i < processes; i++) {
         scopes_archive **archive = &source->archives[i];
+        if (!*archive && source->missing[i] == changes)
+            continue;
         if (!*archive)
-            *archive = archive_open(source->run, i);
+            *archive = archive_open(source->run, i, &source->missing[i]);
         else if (scopes_archive_refresh(*archive) != 0)
             eventspace_run_note(source->run, i, "%s", pastset_error());
         if (*archive)
@@ -81,8 +87,9 @@ int scopes_source_open(scopes_source **out, eventspace_run *run)
         source->run = run;
         source->archives = calloc(processes + 1, sizeof(scopes_archive *));
         source->spaces = calloc(processes + 1, sizeof(void *));
+        source->missing = calloc(processes + 1, sizeof(uint64_t));
     }
-    if (!source || !source->archives || !source->spaces) {
+    if (!source || !source->archives || !source->spaces || !source->missing) {
         scopes_source_close(source);
         return pastset_fail(PASTSET_ENOMEM, "%s: no memory to read it",
                             eventspace_run_directory(run));
@@ -105,6 +112,7 @@ void scopes_source_close(scopes_source *source)
         scopes__memory_unwatch(source->spaces[i]);
     free(source->archives);
     free(source->spaces);
+    free(source->missing);
     free(source->spare);
     free(source);
 }
