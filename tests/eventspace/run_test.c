@@ -1,6 +1,8 @@
 /* run_test.c - run directories that were made by hand, read in all states. */
 #include "eventspace/run/run.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -459,6 +461,70 @@ Test(run, leaves_out_a_trace_element_of_another_type)
     /* Said once, though it was met twice. */
     cr_assert_null(strstr(strstr(problem, "its tuples") + 1, "its tuples"));
     eventspace_run_close(run);
+    pastset_space_close(space);
+}
+
+/* The directory's time is that of long ago, as if nothing had happened in it
+ * since. */
+static void directory_age(void)
+{
+    const struct timespec then[] = {{.tv_sec = 1000000000},
+                                    {.tv_sec = 1000000000}};
+
+    cr_assert_eq(utimensat(AT_FDCWD, test_directory, then, 0), 0);
+}
+
+Test(run, counts_looks_that_may_find_other_files)
+{
+    eventspace_meta meta = meta_of("h1");
+    eventspace_run *run;
+    uint64_t changes;
+
+    meta.state = EVENTSPACE_RUNNING;
+    meta_write(&meta);
+    directory_age();
+    run = run_open();
+    changes = eventspace_run_changes(run);
+    cr_expect_gt(changes, 0);
+    check_status(eventspace_run_refresh(run), 0);
+    cr_expect_eq(eventspace_run_changes(run), changes);
+
+    meta.state = EVENTSPACE_FINISHED;
+    meta_write(&meta);
+    check_status(eventspace_run_refresh(run), 0);
+    cr_expect_gt(eventspace_run_changes(run), changes);
+    cr_expect_eq(eventspace_run_process_at(run, H1)->meta.state,
+                 EVENTSPACE_FINISHED);
+    /* What has just changed may change once more at the same time. */
+    changes = eventspace_run_changes(run);
+    check_status(eventspace_run_refresh(run), 0);
+    cr_expect_gt(eventspace_run_changes(run), changes);
+    eventspace_run_close(run);
+}
+
+/* Whoever reads on does not wait for a refresh: it was drained before it left
+ * the stream. */
+Test(run, finds_what_is_drained_for_the_first_time_while_it_reads)
+{
+    pastset_space *space = space_make("h0.space"), *away;
+    pastset_element *stream = trace_make(space, "trace.t0", PASTSET_BLOCK, 16);
+    eventspace_trace event;
+    size_t bytes = sizeof(event);
+    eventspace_run *run;
+
+    events_write(stream, 0, 3);
+    directory_age();
+    run = run_open();
+    check_walk(run, H0, "0 1 2 ");
+    check_status(eventspace_run_refresh(run), 0);
+    away = space_make("h0.drained");
+    events_write(trace_make(away, "trace.t0", PASTSET_GROW, 100), 0, 2);
+    for (int i = 0; i < 2; i++)
+        check_status(
+            pastset_observe(stream, &event, &bytes, PASTSET_NOWAIT, NULL), 0);
+    check_walk(run, H0, "0 1 2 ");
+    eventspace_run_close(run);
+    pastset_space_close(away);
     pastset_space_close(space);
 }
 
