@@ -125,16 +125,17 @@ int paths_poll(paths_thread *self, int timeout_ms);
 
 /* All that this thread had to do up to `step` is done, and what it will need to
  * go on from there it has written into the elements that it keeps (kept=true in
- * the map), since it last committed. Steps go up, from 1.
+ * the map). Steps go up, from 1.
  *
  * With restart=true in the map, when a process dies all are started again, and
  * each thread goes on after the last step that all threads have committed: the
  * elements that it keeps have what they had then, so that paths_read_last gives
  * what it wrote last before. All other elements are empty, as at the beginning;
  * so commit where nothing is on its way, and where nobody has written yet what
- * is of a later step. It is for the program to see to it that threads do not
- * get further apart than what they keep reaches back: a collective in each
- * step, or neighbours that wait for each other, does that.
+ * is of a later step. It is for the program to see to it that all threads commit
+ * the same steps, and do not get further apart than what they keep reaches back,
+ * nor than eight steps: a collective in each step, or neighbours that wait for
+ * each other, does that.
  *
  * Without restart=true it does nothing. Errors: PASTSET_EINVAL (a step that is
  * not later than the last). */

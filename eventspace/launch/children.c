@@ -76,6 +76,17 @@ struct child {
 static const int caught[] = {SIGINT, SIGTERM, SIGHUP};
 #define CAUGHT (sizeof(caught) / sizeof(caught[0]))
 
+/* For the calling thread. */
+static void caught_mask(int how)
+{
+    sigset_t signals;
+
+    sigemptyset(&signals);
+    for (size_t i = 0; i < CAUGHT; i++)
+        sigaddset(&signals, caught[i]);
+    pthread_sigmask(how, &signals, NULL);
+}
+
 typedef struct children {
     const launch_plan *plan;
     uv_loop_t loop;
@@ -390,6 +401,7 @@ static void all_again(child *p, const char *how)
 
     process_died(p, how);
     all->again = true;
+    caught_mask(SIG_BLOCK); /* they are for those who are started again */
     snprintf(all->why, sizeof(all->why),
              "process %.60s died and all are started again", p->name);
     stage_enter(all, KILL);
@@ -729,6 +741,11 @@ static int start_all(children *all)
     return 0;
 }
 
+void eventspace__signals_release(void)
+{
+    caught_mask(SIG_UNBLOCK);
+}
+
 static int loop_make(children *all)
 {
     int err = uv_loop_init(&all->loop);
@@ -753,6 +770,8 @@ static int loop_make(children *all)
         if (sigaction(caught[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
             uv_signal_start(&all->signals[i], on_signal, caught[i]);
     }
+    if (all->plan->restarts)
+        eventspace__signals_release();
     return 0;
 }
 

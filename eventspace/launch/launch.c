@@ -336,8 +336,6 @@ static int start_again(const launch *l, launch_plan *plan,
 {
     int err = eventspace__restart_prepare(restart, plan->directory, l->map);
 
-    if (!err)
-        err = eventspace_run_map_save(plan->directory, l->map);
     plan->restored_step = restart->step;
     plan->restored_from = restart->from;
     plan->started = NULL; /* that is told once */
@@ -349,7 +347,7 @@ static int start_again(const launch *l, launch_plan *plan,
 /* Until they have come to their end. */
 static int processes_run(const launch *l, launch_plan *plan, int *exit_code)
 {
-    launch_restart restart = {.count = 0};
+    launch_restart restart = {.step = 0};
     bool again;
     int err = eventspace__processes_run(plan, exit_code, &again);
 
@@ -362,6 +360,8 @@ static int processes_run(const launch *l, launch_plan *plan, int *exit_code)
             break;
         }
     }
+    if (plan->restarts)
+        eventspace__signals_release();
     return err;
 }
 

@@ -30,12 +30,13 @@ int eventspace__directory_prepare(const char *directory, const paths_map *map,
                                   const char *process, bool replace,
                                   bool *made);
 
-/* Moves the run that is in a run directory, all its files, into a run directory
- * in it, RUN/before.NUMBER, whose name `to` becomes.
- * Errors: PASTSET_EIO, PASTSET_EEXIST (there is something of that name). */
+/* Moves the files of the processes of a run into a run directory in it,
+ * RUN/before.NUMBER, whose name `to` becomes. The map, of which it gets one of
+ * its own, stays.
+ * Errors: PASTSET_EIO, PASTSET_ENOSPC ... (of writing the map). */
 int eventspace__directory_set_aside(char *to, size_t capacity,
-                                    const char *directory, const paths_map *map,
-                                    uint32_t number);
+                                    const char *directory,
+                                    const paths_map *map);
 
 /* --- place.c --- */
 
@@ -128,12 +129,14 @@ typedef struct launch_plan {
  * such program), PASTSET_EIO, PASTSET_ENOMEM, PASTSET_ELIMIT. */
 int eventspace__processes_run(const launch_plan *plan, int *exit_code,
                               bool *again);
+/* After `*again` SIGINT, SIGTERM and SIGHUP wait: for the next call, which
+ * takes them, or for this. */
+void eventspace__signals_release(void);
 
 /* --- restart.c --- */
 
 typedef struct launch_restart {
-    uint32_t count;      /* of times that all were started again */
-    uint32_t in_vain;    /* and of the last of these, in which no step was
+    uint32_t in_vain;    /* starts, of the last ones, after which no step was
                             committed by all */
     uint64_t step;       /* the last that all have committed; 0: none */
     char from[PATH_MAX]; /* the run directory with what they had

@@ -60,15 +60,13 @@ int eventspace__restart_prepare(launch_restart *r, const char *directory,
                             "that was done %d times without another step that "
                             "all threads have committed",
                             IN_VAIN);
-    err = eventspace__directory_set_aside(aside, sizeof(aside), directory, map,
-                                          r->count + 1);
+    err = eventspace__directory_set_aside(aside, sizeof(aside), directory, map);
     if (err)
         return err;
     if (step) {
         r->step = step;
         memcpy(r->from, aside, sizeof(aside));
     }
-    r->count++;
     fprintf(stderr,
             "all processes are started again, and go on after step %" PRIu64
             "; what they did until now is in %s\n",

@@ -181,33 +181,49 @@ static int remove_files(const char *directory, selection of)
 
 #define ASIDE "before." /* and a number, from 1 */
 
-static int aside_name(char *out, size_t capacity, const char *directory,
-                      uint32_t number)
+static bool is_aside(const char *name)
 {
-    char name[sizeof(ASIDE) + 10];
+    const char *number = name + strlen(ASIDE);
 
-    snprintf(name, sizeof(name), ASIDE "%" PRIu32, number);
-    return file_name(out, capacity, directory, name);
+    return begins_with(name, ASIDE) && *number &&
+           number[strspn(number, "0123456789")] == '\0';
 }
 
 /* The directory goes as well, unless somebody has put something into it. */
-static int remove_aside(const char *directory, const paths_map *run)
+static int remove_aside(const char *directory, const char *name, void *context)
 {
     char aside[EVENTSPACE_PATH_BYTES];
-    struct stat status;
-    int err = 0;
+    const paths_map *run = context;
+    struct stat is;
+    int err;
 
-    for (uint32_t i = 1; !err; i++) {
-        err = aside_name(aside, sizeof(aside), directory, i);
-        if (!err && stat(aside, &status) != 0)
-            break;
-        if (!err)
-            err = remove_files(aside, (selection){run, NULL});
-        if (!err)
-            err = eventspace_run_map_remove(aside);
-        rmdir(aside);
-    }
+    if (!is_aside(name))
+        return 0;
+    err = file_name(aside, sizeof(aside), directory, name);
+    if (err || stat(aside, &is) != 0 || !S_ISDIR(is.st_mode))
+        return err;
+    err = remove_files(aside, (selection){run, NULL});
+    if (!err)
+        err = eventspace_run_map_remove(aside);
+    rmdir(aside);
     return err;
+}
+
+/* With the first number that is free: others may have made or removed some. */
+static int aside_make(char *out, size_t capacity, const char *directory)
+{
+    char name[sizeof(ASIDE) + 10];
+
+    for (uint32_t i = 1; i < UINT32_MAX; i++) {
+        int err;
+        snprintf(name, sizeof(name), ASIDE "%" PRIu32, i);
+        err = file_name(out, capacity, directory, name);
+        if (err || mkdir(out, 0777) == 0)
+            return err;
+        if (errno != EEXIST)
+            return fail_io(out);
+    }
+    return pastset_fail(PASTSET_ELIMIT, "%s: no number is free", out);
 }
 
 /* A file of the run to the place of the same name in another directory. */
@@ -236,25 +252,14 @@ static int move_selected(const char *directory, const char *name, void *context)
 }
 
 int eventspace__directory_set_aside(char *to, size_t capacity,
-                                    const char *directory, const paths_map *map,
-                                    uint32_t number)
+                                    const char *directory, const paths_map *map)
 {
     moving all = {{map, NULL}, to};
-    int err = aside_name(to, capacity, directory, number);
+    int err = aside_make(to, capacity, directory);
 
-    if (!err && mkdir(to, 0777) != 0)
-        err = errno == EEXIST
-                  ? pastset_fail(PASTSET_EEXIST,
-                                 "%s: there is something of that name already",
-                                 to)
-                  : fail_io(to);
     if (!err)
-        err = files_each(directory, move_selected, &all);
-    if (!err)
-        err = move_file(directory, EVENTSPACE_RUN_DEFINITIONS, to);
-    if (!err) /* last, as it says that there is a run */
-        err = move_file(directory, EVENTSPACE_RUN_MAP, to);
-    return err;
+        err = eventspace_run_map_save(to, map);
+    return err ? err : files_each(directory, move_selected, &all);
 }
 
 /* --- removing a run --- */
@@ -265,7 +270,7 @@ static int remove_run(const char *directory, selection of)
 
     if (err || of.process)
         return err;
-    err = remove_aside(directory, of.run);
+    err = files_each(directory, remove_aside, (void *)(uintptr_t)of.run);
     return err ? err : eventspace_run_map_remove(directory);
 }
 

@@ -3,11 +3,11 @@
  * In a map with restart=true each thread has an element, of which it alone is
  * the writer: for each of its last steps, a tuple with the step's number and,
  * of each element that it keeps, where the tuples begin and end that it wrote
- * since the step before. That lies in the space's file, and so outlives the
- * process: whoever starts all of them again looks there for the last step that
- * all have committed (paths_process_committed), and each process takes from its
- * own file what its threads had kept until then. What was written behind that
- * is left out, and a tuple that was being written is none.
+ * with the last step in which it wrote any. That lies in the space's file, and
+ * so outlives the process: whoever starts all of them again looks there for the
+ * last step that all have committed (paths_process_committed), and each process
+ * takes from its own file what its threads had kept until then. What was
+ * written behind that is left out, and a tuple that was being written is none.
  *
  * A thread commits after it has written all of it, by one store. So at any
  * moment a step is either committed with all that belongs to it or not at all.
@@ -131,8 +131,12 @@ int paths_commit(paths_thread *self, uint64_t step)
                             self->node->name, step, c->record[0]);
     c->record[0] = step;
     for (uint32_t i = 0; i < c->kept_count; i++) {
-        c->record[1 + 2 * i] = c->record[2 + 2 * i];
-        c->record[2 + 2 * i] = written(c->kept[i]);
+        uint64_t *begin = &c->record[1 + 2 * i], *end = begin + 1;
+        uint64_t now = written(c->kept[i]);
+        if (now != *end) {
+            *begin = *end;
+            *end = now;
+        }
     }
     PASTSET_POINT("commit.before");
     return record_write(c);
@@ -177,6 +181,10 @@ static int kept_restore(pastset_element *from, pastset_element *to,
     if (!pastset_type_equal(pastset_element_type(from),
                             pastset_element_type(to)))
         return pastset_fail(PASTSET_EFORMAT, "element \"%s\" is of another map",
+                            pastset_element_name(from));
+    if (*begin > *end)
+        return pastset_fail(PASTSET_EFORMAT,
+                            "what is said of element \"%s\" is damaged",
                             pastset_element_name(from));
     tuple = malloc(capacity + 1);
     if (!tuple)

@@ -254,6 +254,36 @@ Test(restart, keeps_the_events_of_before)
     cr_expect_neq(access(scratch_file("run/before.1"), F_OK), 0);
 }
 
+/* Somebody has something of that name. */
+Test(restart, takes_the_next_number_that_is_free)
+{
+    unsigned rounds = 100;
+    char text[40];
+    pid_t pid;
+
+    map_make("sor", "--size=W --commit=10");
+    do {
+        rounds *= 4;
+        snprintf(text, sizeof(text), "--rounds=%u", rounds);
+        start(BIN "sor", text);
+        pid = reach("h1", 20, 0);
+        free(shell("mkdir %s && touch %s", scratch_file("run/before.1"),
+                   scratch_file("run/before.1/mine")));
+        if (pid > 0)
+            kill(pid, SIGKILL);
+        command_wait(&run, SECONDS);
+        cr_assert_eq(run.exit_code, 0, "%s", run.output);
+    } while (times_told() == 0);
+    check_says(run.output, "run/before.2\n");
+    cr_expect_eq(access(scratch_file("run/before.2/pathmap.dot"), F_OK), 0);
+    command_free(&run);
+    free(shell(EVENTSPACE " run %s --replace --output %s -- " BIN "sor run "
+                          "--rounds=10",
+               scratch_file("map.dot"), scratch_file("run")));
+    cr_expect_neq(access(scratch_file("run/before.2"), F_OK), 0);
+    cr_expect_eq(access(scratch_file("run/before.1/mine"), F_OK), 0);
+}
+
 /* Each goes on from where the last one came to. */
 Test(restart, again_and_again)
 {
@@ -443,7 +473,8 @@ static const char one_text[] =
 typedef struct steps {
     paths_map *map;
     uint64_t from, to, each;
-    bool half; /* the last one is written, and not committed */
+    uint64_t every; /* steps in which it writes; 0: each */
+    bool half;      /* the last one is written, and not committed */
     uint64_t restored, last;
     int found; /* what a read of e gave at first */
 } steps;
@@ -464,7 +495,8 @@ static int steps_run(paths_thread *self, void *argument)
     s->restored = paths_restored(self);
     s->found = paths_call(e, &a);
     for (uint64_t step = s->from; step <= s->to && !err; step++) {
-        for (uint64_t i = 0; i < s->each && !err; i++) {
+        bool writes = !s->every || step % s->every == 0;
+        for (uint64_t i = 0; i < s->each && writes && !err; i++) {
             tuple = step * 10 + i;
             err = paths_write(e, &tuple, sizeof(tuple));
             if (!err)
@@ -555,6 +587,34 @@ Test(restart, what_is_gone_cannot_be_gone_back_to)
     check_status(once(&s, second, scratch_file("none.space"), 3),
                  PASTSET_ENOENT);
     check_error("none.space");
+    paths_map_destroy(s.map);
+}
+
+Test(restart, what_is_not_written_in_each_step_is_kept_as_well)
+{
+    steps s = {.from = 1, .to = 12, .each = 3, .every = 5};
+    const char *first = scratch_file("1.space");
+    const char *second = scratch_file("2.space");
+    uint64_t step;
+
+    one_map(&s);
+    check_status(once(&s, first, NULL, 0), 0);
+    s = (steps){.map = s.map, .from = 13, .to = 14, .each = 3, .every = 5};
+    check_status(once(&s, second, first, 12), 0);
+    cr_expect_eq(s.last, 102);
+    s = (steps){.map = s.map, .from = 1, .to = 0};
+    check_status(once(&s, scratch_file("3.space"), second, 14), 0);
+    cr_expect_eq(s.last, 102);
+
+    /* Another three tuples, not committed, have taken the room of what belongs
+     * to step 9. */
+    s = (steps){
+        .map = s.map, .from = 1, .to = 10, .each = 3, .every = 5, .half = true};
+    check_status(once(&s, first, NULL, 0), 0);
+    check_status(paths_process_committed(&step, s.map, "a", first), 0);
+    cr_assert_eq(step, 9);
+    check_status(once(&s, second, first, step), PASTSET_ENOENT);
+    check_error("element \"e\" has no room for so many steps");
     paths_map_destroy(s.map);
 }
 
