@@ -470,7 +470,9 @@ static void loop_close(paths_process *process)
     process->loop_open = false;
     pthread_mutex_unlock(&process->failure_lock);
     uv_walk(&process->loop, close_handle, NULL);
-    uv_run(&process->loop, UV_RUN_DEFAULT);
+    /* Until all are closed: closing what was passed on may have stopped it. */
+    while (uv_run(&process->loop, UV_RUN_DEFAULT) != 0)
+        ;
     uv_loop_close(&process->loop);
 }
 

@@ -265,6 +265,25 @@ Test(gateway, tells_whom_it_does_not_reach)
     processes_free(&run);
 }
 
+/* Somebody who does not go away is not waited for long, and nothing is left of
+ * what was passed on: processes look for leaks when they end. */
+Test(gateway, ends_in_front_of_somebody_who_stays)
+{
+    wire_header header;
+    int fd;
+
+    run = (processes){.map_text = line, .programs = programs, .absent = 1};
+    processes_start(&run);
+    fd = gateway_dial(ROLE_RELAY);
+    ask(fd, "h2");
+    cr_assert(attacker_hear(fd, &header, sizeof(header)));
+    cr_expect_eq(header.kind, WIRE_WELCOME);
+    processes_start_late(&run, 0);
+    processes_end_well(&run, 120);
+    close(fd);
+    processes_free(&run);
+}
+
 /* Of one that has died, those behind it hear nothing any more, and neither does
  * anybody of them: all are gone for the first, and it is gone for them. */
 Test(gateway, takes_those_behind_it_with_it)
