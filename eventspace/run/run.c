@@ -155,7 +155,6 @@ static int meta_load(process_files *files, eventspace_meta *out,
         return 0;
     }
     known = stat(file, &is) == 0;
-
     if (known && is.st_ino == files->meta_inode &&
         is.st_size == files->meta_bytes &&
         is.st_mtim.tv_sec == files->meta_written.tv_sec &&

@@ -522,6 +522,7 @@ Test(run, finds_what_is_drained_for_the_first_time_while_it_reads)
     for (int i = 0; i < 2; i++)
         check_status(
             pastset_observe(stream, &event, &bytes, PASTSET_NOWAIT, NULL), 0);
+    check_events(run, H0, 3, 3, 0, 2);
     check_walk(run, H0, "0 1 2 ");
     eventspace_run_close(run);
     pastset_space_close(away);
