@@ -132,10 +132,10 @@ int paths_poll(paths_thread *self, int timeout_ms);
  * elements that it keeps have what they had then, so that paths_read_last gives
  * what it wrote last before. All other elements are empty, as at the beginning;
  * so commit where nothing is on its way, and where nobody has written yet what
- * is of a later step. It is for the program to see to it that all threads commit
- * the same steps, and do not get further apart than what they keep reaches back,
- * nor than eight steps: a collective in each step, or neighbours that wait for
- * each other, does that.
+ * is of a later step. It is for the program to see to it that all threads
+ * commit the same steps, and do not get further apart than what they keep
+ * reaches back, nor than eight steps: a collective in each step, or neighbours
+ * that wait for each other, does that.
  *
  * Without restart=true it does nothing. Errors: PASTSET_EINVAL (a step that is
  * not later than the last). */
