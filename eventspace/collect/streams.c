@@ -77,18 +77,6 @@ static pastset_element *drained_find(process_files *files, const char *name)
     return found && holds_traces(&files->shown, found) ? found : NULL;
 }
 
-/* A stream may be drained for the first time while a run is read. */
-static void drained_look(eventspace_stream *stream)
-{
-    process_files *files = &stream->run->processes[stream->process];
-
-    if (stream->drained || !stream->present ||
-        pastset_element_policy(stream->present) != PASTSET_BLOCK)
-        return;
-    eventspace__spaces_look(files, stream->run->directory, 0);
-    stream->drained = drained_find(files, stream->name);
-}
-
 /* Is it a stream that can be read? */
 static bool is_stream(eventspace_run *run, size_t process,
                       pastset_element *element)
@@ -114,7 +102,7 @@ int eventspace_run_streams_each(eventspace_run *run, size_t process,
     if (process >= run->map->process_count)
         return no_process(run, process);
     files = &run->processes[process];
-    eventspace__spaces_look(files, run->directory, run->changes);
+    eventspace__spaces_look(files, run->directory, 0);
     space = files->shown.space;
     count = space ? pastset_space_count(space) : 0;
     for (size_t i = 0; i < count && !err; i++) {
@@ -125,7 +113,6 @@ int eventspace_run_streams_each(eventspace_run *run, size_t process,
             continue;
         stream.name = pastset_element_name(stream.present);
         stream.drained = drained_find(files, stream.name);
-        drained_look(&stream);
         err = each(&stream, context);
     }
     /* Streams of which nothing but what was drained can be read any more. */
@@ -281,6 +268,18 @@ static uint64_t stream_first(const eventspace_stream *stream)
         return UINT64_MAX;
     pastset_element_ledger(stream->present, &ledger);
     return ledger.first;
+}
+
+/* A stream may be drained for the first time while it is being read. */
+static void drained_look(eventspace_stream *stream)
+{
+    process_files *files = &stream->run->processes[stream->process];
+
+    if (stream->drained || !stream->present ||
+        pastset_element_policy(stream->present) != PASTSET_BLOCK)
+        return;
+    eventspace__spaces_look(files, stream->run->directory, 0);
+    stream->drained = drained_find(files, stream->name);
 }
 
 /* Reads from the stream itself. True: that is the answer, in `*status`. False:

@@ -254,26 +254,48 @@ Test(restart, keeps_the_events_of_before)
     cr_expect_neq(access(scratch_file("run/before.1"), F_OK), 0);
 }
 
-/* Somebody has something of that name. */
-Test(restart, takes_the_next_number_that_is_free)
+/* Strikes h1 of a sor after step 20, which is so long that it is not over
+ * before; gives how many rounds that were. It ends well. */
+static unsigned strike_h1(void (*strike)(pid_t pid))
 {
-    unsigned rounds = 100;
-    char text[40];
-    pid_t pid;
-
     map_make("sor", "--size=W --commit=10");
-    do {
-        rounds *= 4;
+    for (unsigned rounds = 400;; rounds *= 4) {
+        char text[40];
+        pid_t pid;
         snprintf(text, sizeof(text), "--rounds=%u", rounds);
         start(BIN "sor", text);
         pid = reach("h1", 20, 0);
-        free(shell("mkdir %s && touch %s", scratch_file("run/before.1"),
-                   scratch_file("run/before.1/mine")));
         if (pid > 0)
-            kill(pid, SIGKILL);
+            strike(pid);
         command_wait(&run, SECONDS);
         cr_assert_eq(run.exit_code, 0, "%s", run.output);
-    } while (times_told() == 0);
+        if (times_told() > 0)
+            return rounds;
+        command_free(&run);
+    }
+}
+
+static void kill_beside_another_directory(pid_t pid)
+{
+    free(shell("mkdir %s && touch %s", scratch_file("run/before.1"),
+               scratch_file("run/before.1/mine")));
+    kill(pid, SIGKILL);
+}
+
+/* Nobody sees it yet, and the others cannot go on. */
+static void kill_with_half_a_space(pid_t pid)
+{
+    kill(pid, SIGSTOP);
+    free(shell("head -c 100000 %s >%s && mv %s %s",
+               scratch_file("run/h1.space"), scratch_file("half"),
+               scratch_file("half"), scratch_file("run/h1.space")));
+    kill(pid, SIGKILL);
+}
+
+/* Somebody has something of that name. */
+Test(restart, takes_the_next_number_that_is_free)
+{
+    strike_h1(kill_beside_another_directory);
     check_says(run.output, "run/before.2\n");
     cr_expect_eq(access(scratch_file("run/before.2/pathmap.dot"), F_OK), 0);
     command_free(&run);
@@ -310,32 +332,14 @@ Test(restart, from_the_beginning)
 /* What it had kept cannot be read: nobody goes on with half of it. */
 Test(restart, from_further_back_where_files_are_damaged)
 {
-    unsigned rounds = 100;
-    char text[40];
-    pid_t pid;
+    char single[40];
 
-    map_make("sor", "--size=W --commit=10");
-    do {
-        rounds *= 4;
-        snprintf(text, sizeof(text), "--rounds=%u", rounds);
-        start(BIN "sor", text);
-        pid = reach("h1", 20, 0);
-        if (pid > 0) {
-            /* Nobody sees it yet, and the others cannot go on. */
-            kill(pid, SIGSTOP);
-            free(shell("head -c 100000 %s >%s && mv %s %s",
-                       scratch_file("run/h1.space"), scratch_file("half"),
-                       scratch_file("half"), scratch_file("run/h1.space")));
-            kill(pid, SIGKILL);
-        }
-        command_wait(&run, SECONDS);
-    } while (times_told() == 0); /* it was over before */
-    cr_expect_eq(run.exit_code, 0, "%s", run.output);
+    snprintf(single, sizeof(single), "--size=W --rounds=%u",
+             strike_h1(kill_with_half_a_space));
     check_says(run.output, "process h1: all go back further: ");
     check_says(run.output, "h1.space is damaged: ");
     cr_expect_eq(step_told(1), 0);
-    snprintf(text, sizeof(text), "--size=W --rounds=%u", rounds);
-    check_result("sor", text);
+    check_result("sor", single);
     command_free(&run);
 }
 
